@@ -1,0 +1,1 @@
+"""The SQL backend: SQLite embedded, PostgreSQL and MariaDB/MySQL as servers."""
