@@ -1,0 +1,35 @@
+"""Clocks and UUIDv7 generators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+import uuid_utils
+
+Clock: TypeAlias = Callable[[], int]
+"""Gives the current time in Unix ms."""
+
+
+def system_clock() -> int:
+    """The machine's clock, in Unix ms."""
+    return time.time_ns() // 1_000_000
+
+
+class IdGenerator(Protocol):
+    """Makes ids of sessions, entries and usage rows."""
+
+    def next(self, timestamp_ms: int | None = None) -> str:
+        """A new UUIDv7 that carries ``timestamp_ms`` (Unix ms; default: now)."""
+        ...
+
+
+class Uuid7Generator:
+    """UUIDv7 (RFC 9562). Those minted without a given time sort in the order of minting."""
+
+    def next(self, timestamp_ms: int | None = None) -> str:
+        """A new UUIDv7 that carries ``timestamp_ms`` (Unix ms; default: now)."""
+        if timestamp_ms is None:
+            return str(uuid_utils.uuid7())
+        return str(uuid_utils.uuid7(nanoseconds=timestamp_ms * 1_000_000))

@@ -1,0 +1,187 @@
+"""What a session in memory consists of, and how a numbered plan changes it.
+
+Only JSON text and frozen records are kept, so nothing that a caller holds can reach the store.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import TypeVar
+
+from sessionstore.address import Place
+from sessionstore.errors import DuplicateIdError, MissingParentError
+from sessionstore.plan import CommitPlan
+from sessionstore.queries import ListQuery, ScanQuery, matches_scan
+from sessionstore.records import (
+    ElementRecord,
+    EntryRecord,
+    Record,
+    UsageRecord,
+    ValueRecord,
+    place_of,
+)
+from sessionstore.usage import SessionStats, Usage, add_usage
+
+R = TypeVar("R", EntryRecord, UsageRecord)
+
+_by_seq = attrgetter("seq")
+
+
+class SessionState:
+    """The records of one session, indexed for every read of the contract."""
+
+    def __init__(self, next_seq: int = 1, stats: SessionStats | None = None) -> None:
+        self.next_seq = next_seq
+        self.stats = stats or SessionStats()
+        self.entries: dict[str, EntryRecord] = {}
+        self.entry_order: list[EntryRecord] = []
+        self.usage_rows: dict[str, UsageRecord] = {}
+        self.usage_order: list[UsageRecord] = []
+        self.values: dict[Place, ValueRecord] = {}
+        self.lists: dict[Place, list[ElementRecord]] = {}
+        self._keys: dict[tuple[str, str], list[str]] = {}
+        self._scopes: dict[str, set[Place]] = {}
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def prove(self, plan: CommitPlan) -> None:
+        """Raise ``DuplicateIdError`` or ``MissingParentError`` when the plan does not fit."""
+        for id in plan.new_ids:
+            if id in self.entries or id in self.usage_rows:
+                raise DuplicateIdError(f"the id {id!r} is taken in this session")
+        for id in plan.outside_parents:
+            if id not in self.entries:
+                raise MissingParentError(f"the parent {id!r} does not exist in this session")
+
+    def apply(self, plan: CommitPlan) -> None:
+        """Do a numbered plan that was proven; cannot fail."""
+        for place in plan.list_deletes:
+            self._drop_list(place)
+        for place in plan.value_deletes:
+            self._drop_value(place)
+        for scope_id in plan.retired:
+            self._drop_scope(scope_id)
+        for entry in plan.entries:
+            self.add(entry)
+        for value in plan.value_sets:
+            self.add(value)
+        for element in plan.appends:
+            self.add(element)
+        for row in plan.usage_rows:
+            self.add(row)
+        if plan.message_count or plan.usages:
+            self._count(plan.message_count, plan.usages)
+        if plan.steps:
+            self.next_seq = plan.steps[-1].seq + 1
+
+    def add(self, record: Record) -> None:
+        """Take a record whose number is higher than those of its kind before."""
+        match record:
+            case EntryRecord():
+                self.entries[record.id] = record
+                self.entry_order.append(record)
+            case ValueRecord():
+                self._set_value(record)
+            case ElementRecord():
+                place = place_of(record)
+                self.lists.setdefault(place, []).append(record)
+                self._remember(place)
+            case UsageRecord():
+                self.usage_rows[record.id] = record
+                self.usage_order.append(record)
+
+    def _count(self, messages: int, usages: Sequence[Usage]) -> None:
+        total = self.stats.usage
+        for usage in usages:
+            total = add_usage(total, usage)
+        self.stats = SessionStats(self.stats.message_count + messages, total)
+
+    def _set_value(self, record: ValueRecord) -> None:
+        place = place_of(record)
+        if place not in self.values:
+            insort(self._keys.setdefault((place.scope_id, place.namespace), []), place.key)
+        self.values[place] = record
+        self._remember(place)
+
+    def _remember(self, place: Place) -> None:
+        if place.scope_id:
+            self._scopes.setdefault(place.scope_id, set()).add(place)
+
+    def _drop_value(self, place: Place) -> None:
+        if self.values.pop(place, None) is not None:
+            keys = self._keys[place.scope_id, place.namespace]
+            del keys[bisect_left(keys, place.key)]
+
+    def _drop_list(self, place: Place) -> None:
+        self.lists.pop(place, None)
+
+    def _drop_scope(self, scope_id: str) -> None:
+        for place in self._scopes.pop(scope_id, ()):
+            self._drop_value(place)
+            self._drop_list(place)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def values_with_prefix(self, prefix: Place) -> list[ValueRecord]:
+        """Values of one scope and namespace by key; Python orders text by code point."""
+        keys = self._keys.get((prefix.scope_id, prefix.namespace), [])
+        found: list[ValueRecord] = []
+        for index in range(bisect_left(keys, prefix.key), len(keys)):
+            if not keys[index].startswith(prefix.key):
+                break
+            found.append(self.values[prefix._replace(key=keys[index])])
+        return found
+
+    def elements(self, place: Place, query: ListQuery) -> list[ElementRecord]:
+        """One page of a list, without reading the rest of it."""
+        elements = self.lists.get(place, [])
+        if query.order == "asc":
+            start = 0 if query.cursor is None else bisect_right(elements, query.cursor, key=_by_seq)
+            return elements[start : start + query.limit]
+        end = len(elements)
+        if query.cursor is not None:
+            end = bisect_left(elements, query.cursor, key=_by_seq)
+        return elements[max(0, end - query.limit) : end][::-1]
+
+    def path(self, start: EntryRecord) -> Iterator[EntryRecord]:
+        """The path from ``start`` to its root, newest first."""
+        entry = start
+        while True:
+            yield entry
+            if entry.parent_id is None:
+                return
+            entry = self.entries[entry.parent_id]
+
+    def scan(self, query: ScanQuery) -> list[EntryRecord]:
+        """Entries by number; the limit cuts the work."""
+        found: list[EntryRecord] = []
+        if query.limit == 0:
+            return found
+        within = _within(self.entry_order, query)
+        for entry in within if query.order == "asc" else reversed(within):
+            if matches_scan(entry, query):
+                found.append(entry)
+                if len(found) == query.limit:
+                    break
+        return found
+
+    def scan_usage(self, query: ScanQuery) -> list[UsageRecord]:
+        """Ledger rows by number."""
+        within = _within(self.usage_order, query)
+        return (within if query.order == "asc" else within[::-1])[: query.limit]
+
+    def records(self) -> Iterator[Record]:
+        """Every record as it stands now; the state may change while it is read."""
+        yield from list(self.entry_order)
+        yield from list(self.usage_order)
+        yield from sorted(self.values.values(), key=_by_seq)
+        elements = [element for elements in self.lists.values() for element in elements]
+        yield from sorted(elements, key=_by_seq)
+
+
+def _within(records: list[R], query: ScanQuery) -> list[R]:
+    start = bisect_left(records, query.from_seq, key=_by_seq)
+    end = bisect_right(records, query.to_seq, key=_by_seq)
+    return records[start:end]

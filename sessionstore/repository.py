@@ -1,0 +1,386 @@
+"""The contract of a repository and the lifecycle that all of them share (repository.md).
+
+A backend implements the hooks at the end of :class:`SessionRepo`. Reservations, the one writable
+handle for each session, foreign metadata and closing are decided here, once.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from builtins import list as List  # the method named list hides the type in the class body
+from collections.abc import Generator, Hashable, Iterable
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import TypeAlias
+
+from typing_extensions import Self
+
+from sessionstore.errors import (
+    ForeignSessionError,
+    InvalidAddressError,
+    InvalidQueryError,
+    RepositoryClosedError,
+    SessionAlreadyOpenError,
+    SessionClosedError,
+    SessionExistsError,
+    SessionStoreError,
+)
+from sessionstore.ids import Clock, IdGenerator, Uuid7Generator, system_clock
+from sessionstore.image import SessionImage
+from sessionstore.line import ActivityGate
+from sessionstore.metadata import SessionMetadata, check_session_id
+from sessionstore.session import Session
+from sessionstore.storage import StorageBase
+from sessionstore.text import check_optional_text
+
+SessionRef: TypeAlias = SessionMetadata | str
+"""How callers name a session: by metadata of this repository, or by id."""
+
+_RESERVED = None
+
+
+class SessionRepo(ABC):
+    """A container of sessions. A context manager; may be used from several threads."""
+
+    def __init__(
+        self, *, clock: Clock | None = None, id_generator: IdGenerator | None = None
+    ) -> None:
+        self._clock: Clock = clock or system_clock
+        self._id_generator: IdGenerator = id_generator or Uuid7Generator()
+        self._gate = ActivityGate("the repository")
+        self._guard = threading.Lock()
+        self._claims: dict[Hashable, _Open | None] = {}
+        self._closing = threading.Lock()
+        self._closed = False
+        self._close_error: BaseException | None = None
+
+    @property
+    @abstractmethod
+    def container(self) -> str:
+        """The container's canonical name, without credentials."""
+
+    @property
+    def id_generator(self) -> IdGenerator:
+        """Makes ids for sessions, entries and usage rows."""
+        return self._id_generator
+
+    # -- lifecycle ---------------------------------------------------------------------------
+
+    def create(
+        self,
+        *,
+        id: str | None = None,
+        parent_session_id: str | None = None,
+        cwd: str | None = None,
+    ) -> Session:
+        """Create an empty session and return it open. Without ``id`` it gets a UUIDv7.
+
+        Raises ``SessionExistsError`` when the id is taken or reserved.
+        """
+        with self._working():
+            created_at = self._clock()
+            metadata = SessionMetadata(
+                id=self._id_generator.next(created_at) if id is None else check_session_id(id),
+                created_at=created_at,
+                container=self.container,
+                parent_session_id=(
+                    None if parent_session_id is None else check_session_id(parent_session_id)
+                ),
+                cwd=_check_cwd(cwd),
+            )
+            key = self._claim_key(metadata)
+            with self._reserving(key, to_create=True):
+                return self._opened(key, *self._create(metadata))
+
+    def open(self, session: SessionRef) -> Session:
+        """Open a session for reading and writing.
+
+        Raises ``SessionNotFoundError``, ``SessionAlreadyOpenError``, ``ForeignSessionError``.
+        """
+        with self._working():
+            self._check_ref(session)
+            key = self._claim_key(session)
+            with self._reserving(key):
+                return self._opened(key, *self._open(session))
+
+    def get(self, id: str) -> SessionMetadata:
+        """The metadata of a session, open or not. Raises ``SessionNotFoundError``."""
+        with self._working():
+            return self._get(check_session_id(id))
+
+    def delete(self, session: SessionRef) -> None:
+        """Delete a session and everything in it.
+
+        Raises ``SessionNotFoundError``, ``SessionAlreadyOpenError``, ``ForeignSessionError``.
+        """
+        with self._working():
+            self._check_ref(session)
+            with self._reserving(self._claim_key(session)):
+                self._delete(session)
+
+    @contextmanager
+    def snapshot(self, session: SessionRef) -> Generator[SessionImage, None, None]:
+        """The session as of one boundary between two commits, read inside the ``with`` block.
+
+        Of a session that is open in this repository the boundary is taken on its commit line; any
+        other is read through one read-only snapshot. Takes no reservation and changes nothing.
+        """
+        with self._working():
+            self._check_ref(session)
+            with self._guard:
+                claim = self._claims.get(self._claim_key(session))
+            with self._snapshot(session) if claim is None else claim.storage.snapshot() as image:
+                yield image
+
+    def load(self, image: SessionImage) -> SessionMetadata:
+        """Make a session from an image, complete or not at all; it is left closed.
+
+        Raises ``SessionExistsError`` when the id is taken or reserved.
+        """
+        with self._working():
+            header = image.header
+            metadata = SessionMetadata(
+                id=check_session_id(header.id),
+                created_at=header.created_at,
+                container=self.container,
+                parent_session_id=header.parent_session_id,
+                cwd=_check_cwd(header.cwd),
+                legacy_parent_session_path=header.legacy_parent_session_path,
+            )
+            with self._reserving(self._claim_key(metadata), to_create=True):
+                return self._load(metadata, image)
+
+    def close(self) -> None:
+        """Close every open session, wait for all of them, and release the container.
+
+        Raises the one error that came of it or an ``ExceptionGroup`` of all; called again it
+        waits for the first call and has its outcome. Raises ``MutationError``, and closes
+        nothing, when this thread (async: this task) holds a mutation of one of the sessions.
+        """
+        if not self._closed:
+            self._begin_close()
+        with self._closing:
+            if not self._closed:
+                self._close_error = _one_of(self._close_all())
+                self._closed = True
+        if self._close_error is not None:
+            raise self._close_error
+
+    def _begin_close(self) -> None:
+        self._gate.check_process()
+        for session in self._open_sessions():
+            session.refuse_holder()
+        self._gate.seal()
+
+    def _close_all(self) -> List[Exception]:
+        # What is being created or opened right now ends first, and is then closed with the rest.
+        for session in self._open_sessions():
+            session.begin_close()
+        self._gate.drain()
+        errors: List[Exception] = []
+        for session in self._open_sessions():
+            try:
+                session.close()
+            except Exception as error:  # whatever it is, the others are closed all the same
+                errors.append(error)
+        try:
+            self._release()
+        except Exception as error:  # told together with the others
+            errors.append(error)
+        return errors
+
+    def _open_sessions(self) -> List[Session]:
+        with self._guard:
+            return [claim.session for claim in self._claims.values() if claim is not None]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- reservations ------------------------------------------------------------------------
+
+    @contextmanager
+    def _working(self) -> Generator[None, None, None]:
+        try:
+            self._gate.__enter__()
+        except SessionClosedError as error:
+            raise RepositoryClosedError(str(error)) from None
+        try:
+            yield
+        finally:
+            self._gate.__exit__()
+
+    @contextmanager
+    def _reserving(
+        self, key: Hashable, *, to_create: bool = False
+    ) -> Generator[None, None, None]:
+        """Keep an id for the length of the block; who comes second fails at once."""
+        with self._guard:
+            if key in self._claims:
+                raise _taken(key, self._claims[key], to_create)
+            self._claims[key] = _RESERVED
+        try:
+            yield
+        finally:
+            with self._guard:
+                if self._claims.get(key) is _RESERVED:
+                    self._claims.pop(key, None)
+
+    def _opened(self, key: Hashable, metadata: SessionMetadata, storage: StorageBase) -> Session:
+        session = Session(
+            storage, metadata, self._id_generator, lambda closed: self._forget(key, closed)
+        )
+        with self._guard:
+            self._claims[key] = _Open(session, storage)
+        return session
+
+    def _forget(self, key: Hashable, closed: Session) -> None:
+        with self._guard:
+            claim = self._claims.get(key)
+            if claim is not None and claim.session is closed:
+                del self._claims[key]
+
+    def _check_ref(self, session: SessionRef) -> None:
+        if isinstance(session, SessionMetadata):
+            self._check_own(session)
+        else:
+            check_session_id(session)
+
+    def _check_own(self, metadata: SessionMetadata) -> None:
+        """Raise ``ForeignSessionError`` unless the metadata is of this container."""
+        if metadata.container != self.container:
+            raise ForeignSessionError(
+                f"session {metadata.id!r} belongs to {metadata.container}, not to "
+                f"{self.container}: use the repository that it came from"
+            )
+
+    # -- what a backend implements -----------------------------------------------------------
+
+    def _claim_key(self, session: SessionRef) -> Hashable:
+        """What is reserved for a session: its id, unless ids are unique in less than a container."""
+        return session if isinstance(session, str) else session.id
+
+    @abstractmethod
+    def _create(self, metadata: SessionMetadata) -> tuple[SessionMetadata, StorageBase]:
+        """Make an empty session, and leave nothing behind on failure.
+
+        Raises ``SessionExistsError`` when the container has the id.
+        """
+
+    @abstractmethod
+    def _open(self, session: SessionRef) -> tuple[SessionMetadata, StorageBase]:
+        """Open an existing session.
+
+        Metadata whose ``created_at`` is not the session's is of another, deleted one:
+        ``SessionNotFoundError``.
+        """
+
+    @abstractmethod
+    def _get(self, id: str) -> SessionMetadata: ...
+
+    @abstractmethod
+    def _list(
+        self, cwd: str | None, limit: int | None, before: SessionMetadata | None
+    ) -> List[SessionMetadata]:
+        """Metadata in order: ``created_at`` descending, then id ascending; see :func:`page`."""
+
+    @abstractmethod
+    def _delete(self, session: SessionRef) -> None: ...
+
+    @abstractmethod
+    def _snapshot(self, session: SessionRef) -> AbstractContextManager[SessionImage]:
+        """A read-only image of a session that is not open in this repository."""
+
+    @abstractmethod
+    def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
+        """Store an image, batch by batch, and publish it at the end."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Release the container; called once, after every session was closed."""
+
+    # Last, because the name hides the type ``list`` in what follows.
+    def list(
+        self,
+        *,
+        cwd: str | None = None,
+        limit: int | None = None,
+        before: SessionMetadata | None = None,
+    ) -> List[SessionMetadata]:
+        """Metadata of every readable session, ``created_at`` descending, then id ascending.
+
+        ``cwd`` keeps the sessions of one working directory, ``limit`` and ``before`` page: a page
+        holds at most ``limit`` sessions that come after ``before``. Opens nothing for writing.
+        """
+        with self._working():
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
+                raise InvalidQueryError(f"limit must be an int, not a {type(limit).__name__}")
+            if limit is not None and limit < 0:
+                raise InvalidQueryError(f"limit must not be negative; got {limit}")
+            if before is not None:
+                self._check_own(before)
+            return self._list(cwd, limit, before)
+
+
+class _Open:
+    """A claim by an open handle."""
+
+    __slots__ = ("session", "storage")
+
+    def __init__(self, session: Session, storage: StorageBase) -> None:
+        self.session = session
+        self.storage = storage
+
+
+def page(
+    sessions: Iterable[SessionMetadata],
+    cwd: str | None,
+    limit: int | None,
+    before: SessionMetadata | None,
+) -> List[SessionMetadata]:
+    """Order, filter and page metadata for a backend that has no index for it."""
+    ordered = sorted(
+        (metadata for metadata in sessions if cwd is None or metadata.cwd == cwd),
+        key=_list_order,
+    )
+    if before is not None:
+        mark = _list_order(before)
+        ordered = [metadata for metadata in ordered if _list_order(metadata) > mark]
+    return ordered[:limit]
+
+
+def _list_order(metadata: SessionMetadata) -> tuple[int, str]:
+    return (-metadata.created_at, metadata.id)
+
+
+def _taken(key: Hashable, claim: _Open | None, to_create: bool) -> SessionStoreError:
+    name = key if isinstance(key, str) else " of ".join(repr(part) for part in _parts(key))
+    if to_create:
+        state = "reserved by work that is under way" if claim is _RESERVED else "open"
+        return SessionExistsError(f"session {name!r} exists: it is {state}")
+    state = "being worked on" if claim is _RESERVED else "open"
+    return SessionAlreadyOpenError(f"session {name!r} is {state} in this repository; close it first")
+
+
+def _parts(key: Hashable) -> tuple[object, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _check_cwd(cwd: str | None) -> str | None:
+    if cwd is None:
+        return None
+    return check_optional_text(cwd, "cwd", limit=None, error=InvalidAddressError) or None
+
+
+def _one_of(errors: List[Exception]) -> Exception | None:
+    if len(errors) > 1:
+        return ExceptionGroup("several sessions could not be closed", errors)
+    return errors[0] if errors else None

@@ -1,0 +1,605 @@
+"""One open session: its readers, its mutation line and its branches, over any storage."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Final, TypeVar, overload
+
+from typing_extensions import Self
+
+from sessionstore import builtin
+from sessionstore.address import Value, ValueList
+from sessionstore.entries import (
+    ABSENT,
+    CommitResult,
+    Entry,
+    EntryStructure,
+    ListElement,
+    NewCustomEntry,
+    NewEntry,
+    NewMessageEntry,
+    NewUsageRow,
+    StoredValue,
+    UsageRow,
+)
+from sessionstore.errors import (
+    BranchExistsError,
+    MutationError,
+    UnknownBranchError,
+)
+from sessionstore.ids import IdGenerator
+from sessionstore.line import ActivityGate, Line, Ticket
+from sessionstore.metadata import SessionMetadata
+from sessionstore.queries import find_query
+from sessionstore.scope import EphemeralScope, Scope, SessionScope
+from sessionstore.storage import Storage, unknown_entry
+from sessionstore.usage import SessionStats, Usage
+from sessionstore.writes import (
+    Write,
+    append_list,
+    delete_list,
+    delete_value,
+    insert_entry,
+    insert_usage,
+    retire_scope,
+    set_value,
+)
+
+T = TypeVar("T")
+R = TypeVar("R")
+Sc = TypeVar("Sc", bound=Scope)
+
+current_owner: Final[ContextVar[Hashable | None]] = ContextVar("current_owner", default=None)
+"""Who asks for a turn, where that is not the running thread: the async facade sets its task."""
+
+granted_ticket: Final[ContextVar[Ticket | None]] = ContextVar("granted_ticket", default=None)
+"""A turn that was waited for elsewhere, to be used by the next mutation of this context."""
+
+
+class SessionReaders:
+    """The reads that a session and a mutation share."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def _readable(self) -> Storage:
+        """The storage, when reading is still allowed."""
+        return self._storage
+
+    def get_value(self, address: Value[T, Any]) -> StoredValue[T] | None:
+        """The value at ``address`` with the number of its last set, or None."""
+        return self._readable().get_value(address)
+
+    def scan_values(self, prefix: Value[T, Any]) -> list[StoredValue[T]]:
+        """Values of this namespace and scope whose key starts with the bound key.
+
+        In ascending order of Unicode code points.
+        """
+        return self._readable().scan_values(prefix)
+
+    def read_list(
+        self,
+        address: ValueList[T, Any],
+        *,
+        cursor: int | None = None,
+        order: str = "asc",
+        limit: int | None = None,
+        stop_at_tag: str | None = None,
+    ) -> list[ListElement[T]]:
+        """One page of a list: ``seq > cursor`` ascending, ``seq < cursor`` descending.
+
+        ``limit`` is 1,000 by default and at most 10,000. The page ends right after the first
+        element that bears ``stop_at_tag``.
+        """
+        return self._readable().read_list(
+            address, cursor=cursor, order=order, limit=limit, stop_at_tag=stop_at_tag
+        )
+
+    def get_entry(self, id: str) -> Entry | None:
+        """The entry, or None."""
+        return self._readable().get_entries([id]).get(id)
+
+    def get_entries(self, ids: Sequence[str]) -> dict[str, Entry]:
+        """The entries that exist, in the order asked for; any number of ids."""
+        return self._readable().get_entries(ids)
+
+    def find_entries(
+        self,
+        *,
+        type: str | None = None,
+        custom_type: str | None = None,
+        order: str = "desc",
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> list[Entry]:
+        """Entries of the whole session, newest first by default; ``cursor`` is an exclusive seq."""
+        query = find_query(
+            type=type, custom_type=custom_type, order=order, limit=limit, cursor=cursor
+        )
+        return self._readable().scan_entries(
+            type=query.type,
+            custom_type=query.custom_type,
+            from_seq=query.from_seq,
+            to_seq=query.to_seq,
+            order=query.order,
+            limit=query.limit,
+        )
+
+    def find_entry(
+        self,
+        *,
+        type: str | None = None,
+        custom_type: str | None = None,
+        order: str = "desc",
+        cursor: int | None = None,
+    ) -> Entry | None:
+        """The first entry that :meth:`find_entries` would give, or None."""
+        found = self.find_entries(
+            type=type, custom_type=custom_type, order=order, limit=1, cursor=cursor
+        )
+        return found[0] if found else None
+
+    def scan_branch(
+        self,
+        start: str,
+        *,
+        stop_at_type: str | None = None,
+        stop_at_id: str | None = None,
+        type: str | None = None,
+        custom_type: str | None = None,
+        order: str = "newest_first",
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> list[Entry]:
+        """The path from ``start`` to its root: ordered, stopped (inclusive), filtered, paged.
+
+        Raises ``UnknownEntryError`` when ``start`` does not exist.
+        """
+        return self._readable().scan_branch(
+            start,
+            stop_at_type=stop_at_type,
+            stop_at_id=stop_at_id,
+            type=type,
+            custom_type=custom_type,
+            order=order,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    def scan_branch_structure(
+        self,
+        start: str,
+        *,
+        stop_at_type: str | None = None,
+        stop_at_id: str | None = None,
+        type: str | None = None,
+        custom_type: str | None = None,
+        order: str = "newest_first",
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> list[EntryStructure]:
+        """The same as :meth:`scan_branch` without payloads."""
+        return self._readable().scan_branch_structure(
+            start,
+            stop_at_type=stop_at_type,
+            stop_at_id=stop_at_id,
+            type=type,
+            custom_type=custom_type,
+            order=order,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    def get_stats(self) -> SessionStats:
+        """Message count and the sum of the ledger."""
+        return self._readable().get_stats()
+
+    def scan_usage(
+        self,
+        *,
+        from_seq: int | None = None,
+        to_seq: int | None = None,
+        order: str = "asc",
+        limit: int | None = None,
+    ) -> list[UsageRow]:
+        """Rows of the ledger by ``seq``; bounds are inclusive."""
+        return self._readable().scan_usage(
+            from_seq=from_seq, to_seq=to_seq, order=order, limit=limit
+        )
+
+
+class SessionMutation(SessionReaders):
+    """The right to read and then commit once, while nobody else of this session does.
+
+    ``expected_seq`` is the number that the commit must get: the one that was next when the
+    mutation began. A commit that gets another one has been overtaken by somebody who does not use
+    this session's line, and fails with ``TransactionConflictError``.
+    """
+
+    def __init__(self, storage: Storage, ticket: Ticket, expected_seq: int | None) -> None:
+        super().__init__(storage)
+        self._ticket = ticket
+        self._expected_seq = expected_seq
+        self._use = threading.Lock()
+        self._attempted = False
+        self._ended = False
+
+    def _readable(self) -> Storage:
+        if self._ended:
+            raise MutationError("this mutation has ended; begin another one")
+        return self._storage
+
+    @overload
+    def commit(self, writes: Sequence[Write[SessionScope]]) -> CommitResult: ...
+    @overload
+    def commit(self, writes: Sequence[Write[EphemeralScope]]) -> CommitResult: ...
+    def commit(self, writes: Sequence[Write[Any]]) -> CommitResult:
+        """Commit ``writes``; the one attempt that a mutation has, refused and empty ones included.
+
+        Raises ``MutationError`` at a second attempt or after the end, ``TransactionConflictError``
+        when anybody else committed since the mutation began.
+        """
+        with self._use:
+            storage = self._readable()
+            if self._attempted:
+                raise MutationError("this mutation has made its commit; begin another one")
+            self._attempted = True
+            return storage.commit(writes, expected_seq=self._expected_seq)
+
+    def end(self) -> None:
+        """Wait for a running commit, end the capability and let the next mutation in; idempotent."""
+        with self._use:
+            self._ended = True
+        self._ticket.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+
+class Session(SessionReaders):
+    """An open session. A context manager; may be used from several threads.
+
+    Made by a repository, never directly.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        metadata: SessionMetadata,
+        id_generator: IdGenerator,
+        on_closed: Callable[[Session], None],
+    ) -> None:
+        super().__init__(storage)
+        what = f"session {metadata.id!r}"
+        self._metadata = metadata
+        self._id_generator = id_generator
+        self._on_closed = on_closed
+        self._line = Line(what)
+        self._gate = ActivityGate(what)
+        self._closing = threading.Lock()
+        self._closed = False
+        self._close_error: BaseException | None = None
+
+    @property
+    def metadata(self) -> SessionMetadata:
+        """The session's header as it was when the handle was made."""
+        return self._metadata
+
+    @property
+    def id_generator(self) -> IdGenerator:
+        """Makes ids for entries and usage rows."""
+        return self._id_generator
+
+    @property
+    def storage(self) -> Storage:
+        """The session's store; its ``commit`` works below the mutation line."""
+        return self._storage
+
+    def _readable(self) -> Storage:
+        self._gate.check_open()
+        return self._storage
+
+    # -- mutations ---------------------------------------------------------------------------
+
+    def begin_mutation(self) -> SessionMutation:
+        """Wait for this session's turn and take it; use it as a context manager or ``end()`` it.
+
+        Raises ``SessionClosedError`` when the session closes first, ``MutationError`` when this
+        thread (async: this task) holds the running mutation.
+        """
+        ticket = self._take_turn()
+        try:
+            return SessionMutation(self._storage, ticket, self._storage.next_seq())
+        except BaseException:
+            ticket.release()
+            raise
+
+    def mutate(self, fn: Callable[[SessionMutation], R]) -> R:
+        """Run ``fn`` with a mutation that ends when it returns or raises."""
+        with self.begin_mutation() as mutation:
+            return fn(mutation)
+
+    def take_ticket(self, owner: Hashable) -> Ticket:
+        """Queue ``owner`` for a mutation without waiting; see :data:`granted_ticket`."""
+        self._gate.check_process()
+        return self._line.enqueue(owner)
+
+    def _take_turn(self) -> Ticket:
+        ticket = granted_ticket.get()
+        if ticket is not None:
+            granted_ticket.set(None)
+        else:
+            ticket = self.take_ticket(_owner())
+        try:
+            ticket.wait()
+        except BaseException:
+            ticket.release()
+            raise
+        return ticket
+
+    @contextmanager
+    def _turn(self) -> Generator[None, None, None]:
+        ticket = self._take_turn()
+        try:
+            yield
+        finally:
+            ticket.release()
+
+    @overload
+    def commit(self, writes: Sequence[Write[SessionScope]]) -> CommitResult: ...
+    @overload
+    def commit(self, writes: Sequence[Write[EphemeralScope]]) -> CommitResult: ...
+    def commit(self, writes: Sequence[Write[Any]]) -> CommitResult:
+        """One mutation of ``writes``, which depends on nothing read before."""
+        with self._turn():
+            return self._storage.commit(writes)
+
+    def set_value(self, address: Value[T, Sc], next: T) -> CommitResult:
+        """Replace the value at ``address`` by ``next``."""
+        return self._commit_one(set_value(address, next))
+
+    def delete_value(self, address: Value[Any, Any]) -> CommitResult:
+        """Delete the value at ``address``; legal when there is none."""
+        return self._commit_one(delete_value(address))
+
+    def append_list(
+        self, address: ValueList[T, Sc], element: T, tag: str | None = None
+    ) -> CommitResult:
+        """Append ``element`` to the list at ``address``."""
+        return self._commit_one(append_list(address, element, tag))
+
+    def delete_list(self, address: ValueList[Any, Any]) -> CommitResult:
+        """Delete the whole list at ``address``; legal when there is none."""
+        return self._commit_one(delete_list(address))
+
+    def retire_scope(self, scope: EphemeralScope) -> CommitResult:
+        """End ``scope``: everything in it up to this write."""
+        return self._commit_one(retire_scope(scope))
+
+    def _commit_one(self, write: Write[Any]) -> CommitResult:
+        return self.commit([write])
+
+    # -- names, labels, branches -------------------------------------------------------------
+
+    def get_name(self) -> str | None:
+        """The session's name, if it has one."""
+        return self._plain(builtin.session_name)
+
+    def set_name(self, name: str | None) -> None:
+        """Name the session; None deletes the name."""
+        self._set_or_delete(builtin.session_name, name)
+
+    def get_label(self, entry_id: str) -> str | None:
+        """The label of an entry, if it has one."""
+        return self._plain(builtin.entry_label(entry_id))
+
+    def set_label(self, entry_id: str, label: str | None) -> None:
+        """Label an entry; None deletes the label. Raises ``UnknownEntryError``."""
+        address = builtin.entry_label(entry_id)
+        if label is None:
+            self.delete_value(address)
+            return
+        with self.begin_mutation() as mutation:
+            _require_entry(mutation, entry_id)
+            mutation.commit([set_value(address, label)])
+
+    def _plain(self, address: Value[T, Any]) -> T | None:
+        stored = self.get_value(address)
+        return None if stored is None else stored.value
+
+    def _set_or_delete(self, address: Value[T, Sc], next: T | None) -> None:
+        if next is None:
+            self.delete_value(address)
+        else:
+            self.set_value(address, next)
+
+    def branch(self, name: str) -> Branch | None:
+        """The branch of this name, or None."""
+        tip = self.get_value(builtin.branch_tip(name))
+        return None if tip is None else Branch(self, name)
+
+    def create_branch(self, name: str, at: str | None = None) -> Branch:
+        """Create a branch whose tip is the entry ``at``, or null.
+
+        Raises ``BranchExistsError``, ``UnknownEntryError``, ``InvalidBranchError``.
+        """
+        address = builtin.branch_tip(name)
+        with self.begin_mutation() as mutation:
+            if mutation.get_value(address) is not None:
+                raise BranchExistsError(f"the branch {name!r} exists already")
+            if at is not None:
+                _require_entry(mutation, at)
+            mutation.commit([set_value(address, at)])
+        return Branch(self, name)
+
+    # -- closing -----------------------------------------------------------------------------
+
+    def begin_close(self) -> None:
+        """Admit nothing more and refuse what waits. Never blocks.
+
+        Raises ``MutationError`` when this thread (async: this task) holds the running mutation.
+        """
+        self.refuse_holder()
+        self._line.seal()
+
+    def refuse_holder(self) -> None:
+        """Raise ``MutationError`` when this thread (async: this task) holds the running mutation."""
+        self._gate.check_process()
+        self._line.refuse_holder(_owner())
+
+    def close(self) -> None:
+        """Let what was admitted finish, a running mutation included, then release everything.
+
+        Idempotent: a later call waits for the first and has its outcome. No scope is retired.
+        """
+        if not self._closed:
+            self.begin_close()
+        with self._closing:
+            if not self._closed:
+                self._close_once()
+        if self._close_error is not None:
+            raise self._close_error
+
+    def _close_once(self) -> None:
+        self._line.drain()
+        self._gate.seal()
+        try:
+            self._storage.close()
+        except Exception as error:
+            # Kept whatever it is: every later close has to tell the same.
+            self._close_error = error
+        finally:
+            self._closed = True
+            self._on_closed(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Branch:
+    """A branch of a session: a name for a tip that moves as entries are appended."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._session = session
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The branch's name."""
+        return self._name
+
+    def tip_id(self) -> str | None:
+        """The entry that the branch stands at. Raises ``UnknownBranchError``."""
+        return self._tip(self._session)
+
+    def find_entries(
+        self,
+        *,
+        stop_at_type: str | None = None,
+        stop_at_id: str | None = None,
+        type: str | None = None,
+        custom_type: str | None = None,
+        order: str = "newest_first",
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> list[Entry]:
+        """:meth:`Session.scan_branch` from the tip; empty when the tip is null."""
+        tip = self.tip_id()
+        if tip is None:
+            return []
+        return self._session.scan_branch(
+            tip,
+            stop_at_type=stop_at_type,
+            stop_at_id=stop_at_id,
+            type=type,
+            custom_type=custom_type,
+            order=order,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    def find_entry(
+        self,
+        *,
+        stop_at_type: str | None = None,
+        stop_at_id: str | None = None,
+        type: str | None = None,
+        custom_type: str | None = None,
+        order: str = "newest_first",
+        cursor: int | None = None,
+    ) -> Entry | None:
+        """The first entry that :meth:`find_entries` would give, or None."""
+        found = self.find_entries(
+            stop_at_type=stop_at_type,
+            stop_at_id=stop_at_id,
+            type=type,
+            custom_type=custom_type,
+            order=order,
+            limit=1,
+            cursor=cursor,
+        )
+        return found[0] if found else None
+
+    def append_message(
+        self, message: Mapping[str, Any], *, usage: Usage | Mapping[str, Any] | None = None
+    ) -> str:
+        """Append a message under the tip and move the tip; returns the new entry's id.
+
+        With ``usage`` a ledger row for the entry is part of the same transaction.
+        """
+        id = self._session.id_generator.next()
+        rows: list[Write[SessionScope]] = []
+        if usage is not None:
+            row = NewUsageRow(self._session.id_generator.next(), usage, entry_id=id)
+            rows.append(insert_usage(row))
+        return self._append(lambda tip: NewMessageEntry(id, tip, message), rows)
+
+    def append_custom_entry(self, custom_type: str, data: Any = ABSENT) -> str:
+        """Append a custom entry under the tip and move the tip; returns the new entry's id."""
+        id = self._session.id_generator.next()
+        return self._append(lambda tip: NewCustomEntry(id, tip, custom_type, data), [])
+
+    def _append(
+        self, new_entry: Callable[[str | None], NewEntry], rows: list[Write[SessionScope]]
+    ) -> str:
+        with self._session.begin_mutation() as mutation:
+            entry = new_entry(self._tip(mutation))
+            moved = set_value(builtin.branch_tip(self._name), entry.id)
+            mutation.commit([insert_entry(entry), moved, *rows])
+            return entry.id
+
+    def _tip(self, readers: SessionReaders) -> str | None:
+        stored = readers.get_value(builtin.branch_tip(self._name))
+        if stored is None:
+            raise UnknownBranchError(f"no branch {self._name!r} in this session")
+        return stored.value
+
+
+def _owner() -> Hashable:
+    owner = current_owner.get()
+    return threading.get_ident() if owner is None else owner
+
+
+def _require_entry(readers: SessionReaders, id: str) -> None:
+    if readers.get_entry(id) is None:
+        raise unknown_entry(id)

@@ -1,0 +1,117 @@
+"""Between a value of a Python type and the JSON text that stores keep."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from sessionstore import json_text
+from sessionstore.errors import CorruptStorageError, InvalidValueError
+
+T = TypeVar("T")
+
+
+class Codec(Generic[T]):
+    """Captures and restores values of one address type."""
+
+    def encode(self, value: T, what: str) -> str:
+        """JSON text of ``value``; :class:`InvalidValueError`, naming ``what``, if it does not fit."""
+        raise NotImplementedError
+
+    def decode(self, text: str, what: str) -> T:
+        """The value that ``text`` stands for; :class:`InvalidValueError` if it does not fit."""
+        raise NotImplementedError
+
+
+class _PlainJson(Codec[Any]):
+    """Plain JSON data, which goes through no validation."""
+
+    def encode(self, value: Any, what: str) -> str:
+        return json_text.encode(value, what)
+
+    def decode(self, text: str, what: str) -> Any:
+        try:
+            return json_text.decode(text)
+        except ValueError as error:
+            raise CorruptStorageError(f"{what}: the stored text is not JSON: {error}") from error
+
+
+class _Typed(Codec[Any]):
+    """Values of a type that pydantic knows: strict on write, the same again on read."""
+
+    def __init__(self, type_: Any) -> None:
+        self._name = getattr(type_, "__name__", None) or str(type_)
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(type_)
+        except PydanticSchemaGenerationError as error:
+            raise InvalidValueError(f"pydantic has no schema for the type {self._name}") from error
+
+    def encode(self, value: Any, what: str) -> str:
+        try:
+            valid = self._adapter.validate_python(value, strict=True)
+        except ValidationError as error:
+            raise self._misfit(what, error) from None
+        try:
+            return json_text.encode(self._adapter.dump_python(valid, by_alias=True), what)
+        except InvalidValueError as error:
+            return self._encode_rich(valid, what, error)
+
+    def decode(self, text: str, what: str) -> Any:
+        try:
+            return self._adapter.validate_json(text, strict=True)
+        except ValidationError as error:
+            if error.errors(include_input=False)[0]["type"] != "json_invalid":
+                raise self._misfit(what, error) from None
+        return self._decode_awkward(text, what)
+
+    def _encode_rich(self, valid: Any, what: str, refusal: InvalidValueError) -> str:
+        """Dates, enums and the like have a JSON form; it counts when it reads back equal.
+
+        Otherwise (NaN becomes null, say) the first refusal says best what is wrong.
+        """
+        try:
+            text = json_text.encode(self._adapter.dump_python(valid, mode="json", by_alias=True), what)
+            same = self.decode(text, what) == valid
+        except (InvalidValueError, PydanticSerializationError):
+            raise refusal from None
+        if not same:
+            raise refusal
+        return text
+
+    def _decode_awkward(self, text: str, what: str) -> Any:
+        """JSON that pydantic's own parser refuses: lone surrogates, deep nesting, huge integers."""
+        plain = PLAIN.decode(text, what)
+        try:
+            return self._adapter.validate_python(plain, strict=True)
+        except ValidationError:
+            pass
+        try:
+            return self._adapter.validate_python(plain)
+        except ValidationError as error:
+            raise self._misfit(what, error) from None
+
+    def _misfit(self, what: str, error: ValidationError) -> InvalidValueError:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        place = "".join(f".{part}" for part in first["loc"])
+        return InvalidValueError(
+            f"{what}: does not fit the type {self._name}: {first['msg']}"
+            + (f" (at ${place})" if place else "")
+        )
+
+
+PLAIN: Final[Codec[Any]] = _PlainJson()
+_cached_typed = lru_cache(maxsize=1024)(_Typed)
+
+
+def codec_for(type_: Any) -> Codec[Any]:
+    """The codec of an address type; ``Any`` stands for plain JSON data."""
+    if type_ is Any:
+        return PLAIN
+    try:
+        hash(type_)
+    except TypeError:  # an Annotated type with unhashable metadata
+        return _Typed(type_)
+    return _cached_typed(type_)

@@ -1,0 +1,148 @@
+"""Token and cost figures: one usage, the sum of a ledger, the statistics of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from sessionstore.errors import InvalidValueError
+
+Number: TypeAlias = int | float
+
+
+class UsageCost(msgspec.Struct, frozen=True):
+    """Cost by kind of token, in the currency that the host counts in."""
+
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+    cache_write: Number = 0
+    total: Number = 0
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """Tokens and cost of one settled call, or a sum of such.
+
+    ``cache_write_1h`` and ``reasoning`` are optional; in a sum they are present once any row had
+    them. ``extra`` holds fields of other tools by their JSON names; sums leave them out.
+    """
+
+    input: Number = 0
+    output: Number = 0
+    cache_read: Number = 0
+    cache_write: Number = 0
+    total_tokens: Number = 0
+    cost: UsageCost = UsageCost()
+    cache_write_1h: Number | None = None
+    reasoning: Number | None = None
+    extra: Mapping[str, Any] = msgspec.field(default_factory=dict)
+
+
+class SessionStats(msgspec.Struct, frozen=True):
+    """``message_count`` counts message entries only; ``usage`` sums the whole ledger."""
+
+    message_count: int = 0
+    usage: Usage = Usage()
+
+
+_COST_NAMES: Final = {
+    "input": "input",
+    "output": "output",
+    "cacheRead": "cache_read",
+    "cacheWrite": "cache_write",
+    "total": "total",
+}
+_REQUIRED_NAMES: Final = {
+    "input": "input",
+    "output": "output",
+    "cacheRead": "cache_read",
+    "cacheWrite": "cache_write",
+    "totalTokens": "total_tokens",
+}
+_OPTIONAL_NAMES: Final = {"cacheWrite1h": "cache_write_1h", "reasoning": "reasoning"}
+_USAGE_NAMES: Final = {*_REQUIRED_NAMES, *_OPTIONAL_NAMES, "cost"}
+
+
+def usage_from_json(data: object, what: str) -> Usage:
+    """The usage that JSON ``data`` stands for.
+
+    Raises :class:`~sessionstore.errors.InvalidValueError`, naming ``what`` and the field, when a
+    figure is missing or no finite number.
+    """
+    if not isinstance(data, Mapping):
+        raise InvalidValueError(f"{what}: must be an object, not a {type(data).__name__}")
+    cost = data.get("cost")
+    if not isinstance(cost, Mapping):
+        raise InvalidValueError(f"{what}.cost: must be an object")
+    figures = {field: _number(data.get(name), what, name) for name, field in _REQUIRED_NAMES.items()}
+    for name, field in _OPTIONAL_NAMES.items():
+        if data.get(name) is not None:
+            figures[field] = _number(data[name], what, name)
+    return Usage(
+        **figures,
+        cost=UsageCost(
+            **{field: _number(cost.get(name), f"{what}.cost", name) for name, field in _COST_NAMES.items()}
+        ),
+        extra={name: item for name, item in data.items() if name not in _USAGE_NAMES},
+    )
+
+
+def usage_to_json(usage: Usage) -> dict[str, Any]:
+    """The JSON form, in the names and the order that the files use."""
+    data: dict[str, Any] = {
+        name: getattr(usage, field) for name, field in _REQUIRED_NAMES.items()
+    }
+    data["cost"] = {name: getattr(usage.cost, field) for name, field in _COST_NAMES.items()}
+    for name, field in _OPTIONAL_NAMES.items():
+        if getattr(usage, field) is not None:
+            data[name] = getattr(usage, field)
+    data.update(usage.extra)
+    return data
+
+
+def capture_usage(given: Usage | Mapping[str, Any], what: str) -> tuple[Usage, dict[str, Any]]:
+    """A usage as given by a caller, checked, beside its JSON form (a mapping stays as it is)."""
+    if isinstance(given, Usage):
+        data = usage_to_json(given)
+        return usage_from_json(data, what), data
+    usage = usage_from_json(given, what)
+    return usage, dict(given)
+
+
+def add_usage(total: Usage, row: Usage) -> Usage:
+    """One step of the left fold over a ledger; floats are added in exactly this order."""
+    return Usage(
+        input=total.input + row.input,
+        output=total.output + row.output,
+        cache_read=total.cache_read + row.cache_read,
+        cache_write=total.cache_write + row.cache_write,
+        total_tokens=total.total_tokens + row.total_tokens,
+        cost=UsageCost(
+            input=total.cost.input + row.cost.input,
+            output=total.cost.output + row.cost.output,
+            cache_read=total.cost.cache_read + row.cost.cache_read,
+            cache_write=total.cost.cache_write + row.cost.cache_write,
+            total=total.cost.total + row.cost.total,
+        ),
+        cache_write_1h=_add_optional(total.cache_write_1h, row.cache_write_1h),
+        reasoning=_add_optional(total.reasoning, row.reasoning),
+    )
+
+
+def _add_optional(total: Number | None, figure: Number | None) -> Number | None:
+    if total is None or figure is None:
+        return figure if total is None else total
+    return total + figure
+
+
+def _number(figure: object, what: str, name: str) -> Number:
+    if isinstance(figure, bool) or not isinstance(figure, (int, float)):
+        raise InvalidValueError(f"{what}.{name}: must be a number, not a {type(figure).__name__}")
+    if isinstance(figure, float):
+        if not isfinite(figure):
+            raise InvalidValueError(f"{what}.{name}: must be finite")
+        return float.__float__(figure)
+    return int.__int__(figure)
