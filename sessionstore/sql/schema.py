@@ -1,0 +1,301 @@
+"""The schema of a database: is it there, is it ours, is it this release's; and making it once.
+
+A repository's first use makes the same schema as ``alembic upgrade head``, stamped in the same
+table, without importing Alembic: the DDL is compiled from the models, once for each dialect.
+Only a database that has none of our tables is touched. One that has them is accepted or refused,
+never altered: that is what ``sessionstore db upgrade`` is for.
+
+The functions that take a cursor run inside a transaction that the caller has begun;
+:func:`ensure_schema` does the whole of it on an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from enum import Enum
+from typing import Any, Final, Protocol
+
+import msgspec
+from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table
+from sqlalchemy.engine import Dialect
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from sessionstore.errors import SchemaVersionError, StorageBusyError
+from sessionstore.sql.models import Base
+from sessionstore.sql.types import is_mysql_family
+
+HEAD_REVISION: Final = "0001"
+"""The revision that this release reads and writes."""
+
+VERSION_TABLE: Final = "alembic_version"
+"""Where Alembic keeps the revision of a database."""
+
+TABLES: Final = tuple(table.name for table in Base.metadata.sorted_tables)
+"""Names of our tables, each after the tables that it refers to."""
+
+_CREATION_LOCK_SECONDS: Final = 60
+_POSTGRESQL_LOCK_KEY: Final = int.from_bytes(b"sessions", "big")
+_MYSQL_LOCK_NAME: Final = "CONCAT('sessionstore:', MD5(DATABASE()))"  # names are the whole server's
+_MYSQL_DUPLICATE_KEY_NAME: Final = 1061
+
+
+class Cursor(Protocol):
+    """The part of a DBAPI cursor that is needed here."""
+
+    def execute(self, operation: str, /) -> Any:
+        """Run one statement without parameters."""
+        ...
+
+    def fetchall(self) -> Sequence[Any]:
+        """The rows of the last statement."""
+        ...
+
+
+class SchemaState(Enum):
+    """What a database holds of our schema."""
+
+    EMPTY = "none of our tables"
+    HALF_MADE = "a creation that was cut off where DDL is not transactional; it can be run again"
+    CURRENT = "the schema of this release"
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """What of our schema a database has; ``revisions`` is None without a version table."""
+
+    tables: frozenset[str]
+    revisions: frozenset[str] | None
+
+
+def schema_state(cursor: Cursor, dialect: Dialect, where: str) -> SchemaState:
+    """What the database holds of our schema; two or three short reads.
+
+    ``where`` is the store's URL for messages, without a password. Raises
+    :class:`~sessionstore.errors.SchemaVersionError`, naming the command to run, when the schema
+    is that of another release, is not stamped, or belongs to another application, and when the
+    database does not keep text as UTF-8.
+    """
+    found = _look(cursor, dialect, where)
+    missing = [name for name in TABLES if name not in found.tables]
+    revisions = found.revisions or frozenset()
+    if HEAD_REVISION in revisions:
+        if missing:
+            raise SchemaVersionError(
+                f"{where}: stamped as revision {HEAD_REVISION} but without {_names(missing)}: the tables "
+                f"were dropped, or the stamp is another application's; give the store a database of its own"
+            )
+        return SchemaState.CURRENT
+    if revisions:
+        raise SchemaVersionError(
+            f"{where}: the schema is at revision {_names(sorted(revisions))}, this release needs "
+            f"{HEAD_REVISION}: run `sessionstore db upgrade {where}` (or `alembic upgrade head`); when a "
+            f"newer release made it, install that one; when the revision is another application's, give "
+            f"the store a database of its own"
+        )
+    if not found.tables:
+        return SchemaState.EMPTY
+    if found.revisions is not None and is_mysql_family(dialect) and _columns_are_ours(cursor, found.tables):
+        return SchemaState.HALF_MADE
+    raise SchemaVersionError(
+        f"{where}: has {_names(sorted(found.tables))} but no revision in {VERSION_TABLE}: when the tables "
+        f"are another application's, give the store a database of its own; when they are a store's, "
+        f"check them with `sessionstore db check {where}` and stamp them with "
+        f"`alembic stamp {HEAD_REVISION}`"
+    )
+
+
+@contextmanager
+def creation_lock(cursor: Cursor, dialect: Dialect) -> Generator[None]:
+    """Let one process at a time create the schema.
+
+    Enter it with the first statement of a transaction, look at :func:`schema_state` again inside,
+    and leave it after the commit. SQLite needs nothing here: its lock is the caller's
+    ``BEGIN IMMEDIATE``. Raises :class:`~sessionstore.errors.StorageBusyError` when another
+    process holds the lock for a minute.
+    """
+    if dialect.name == "postgresql":
+        # A snapshot from before the wait would not see what the holder of the lock has made.
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        cursor.execute(f"SELECT pg_advisory_xact_lock({_POSTGRESQL_LOCK_KEY})")
+        yield
+    elif is_mysql_family(dialect):
+        cursor.execute(f"SELECT GET_LOCK({_MYSQL_LOCK_NAME}, {_CREATION_LOCK_SECONDS})")
+        if cursor.fetchall()[0][0] != 1:
+            raise StorageBusyError(
+                f"another process has been creating the schema for {_CREATION_LOCK_SECONDS} seconds"
+            )
+        try:
+            yield
+        finally:
+            cursor.execute(f"SELECT RELEASE_LOCK({_MYSQL_LOCK_NAME})")
+            cursor.fetchall()
+    else:
+        yield
+
+
+def create_schema(cursor: Cursor, dialect: Dialect) -> None:
+    """Create our tables and stamp them; the caller has seen that they are not there, and commits.
+
+    The stamp comes last: where DDL is not transactional (MariaDB, MySQL) a creation that was cut
+    off has no stamp, and running this again completes it.
+    """
+    for statement in schema_statements(dialect):
+        try:
+            cursor.execute(statement)
+        except Exception as error:
+            # Of the statements only CREATE INDEX cannot say "if not exists" on every server;
+            # the driver, and with it the class of its errors, is not known here.
+            if not (is_mysql_family(dialect) and error.args[:1] == (_MYSQL_DUPLICATE_KEY_NAME,)):
+                raise
+
+
+def ensure_schema(engine: Engine, *, create: bool = True, where: str | None = None) -> None:
+    """See to it that the database of ``engine`` has this release's schema.
+
+    Creates it when the database has none of our tables and ``create`` is true. Any number of
+    processes may do this at once: one creates, the others wait and find it made. Raises
+    :class:`~sessionstore.errors.SchemaVersionError` as :func:`schema_state` does, and when the
+    database is empty and ``create`` is false.
+    """
+    place = where or engine.url.render_as_string(hide_password=True)
+    with engine.connect() as connection:
+        cursor = _cursor(connection)
+        with connection.begin():
+            state = schema_state(cursor, engine.dialect, place)
+        if state is SchemaState.CURRENT:
+            return
+        if not create:
+            raise SchemaVersionError(
+                f"{place}: has no schema yet: run `sessionstore db upgrade {place}` "
+                f"(or `alembic upgrade head`)"
+            )
+        with exclusive_transaction(connection):
+            if schema_state(cursor, engine.dialect, place) is not SchemaState.CURRENT:
+                create_schema(cursor, engine.dialect)
+
+
+@contextmanager
+def exclusive_transaction(connection: Connection) -> Generator[None]:
+    """A write transaction in which no other process creates or changes the schema.
+
+    For creation and for migrations, which share the lock. ``connection`` must not be in a
+    transaction; it is committed at the end, or rolled back.
+    """
+    dialect = connection.dialect
+    if dialect.name == "sqlite":
+        with connection.begin(), _immediate(connection):
+            yield
+        return
+    if dialect.name == "postgresql":
+        # An engine of the user's may be set to autocommit, which would drop the lock at once.
+        connection.execution_options(isolation_level="READ COMMITTED")
+    cursor = _cursor(connection)
+    with ExitStack() as until_committed, connection.begin():
+        until_committed.enter_context(creation_lock(cursor, dialect))
+        yield
+
+
+@contextmanager
+def _immediate(connection: Connection) -> Generator[None]:
+    """Take SQLite's write lock, in words: what the driver's own control would do is a setting."""
+    if connection.connection.in_transaction:  # begun by an event listener on the user's engine
+        yield
+        return
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")
+
+
+def schema_statements(dialect: Dialect) -> tuple[str, ...]:
+    """The statements that make the schema and stamp it, compiled once for each dialect."""
+    statements = _compiled.get(dialect.name)
+    if statements is None:
+        # A dialect of our own: the given one may quote as its server was set to.
+        statements = _compiled[dialect.name] = _compile(type(dialect)())
+    return statements
+
+
+_compiled: dict[str, tuple[str, ...]] = {}
+
+
+def _compile(dialect: Dialect) -> tuple[str, ...]:
+    again = is_mysql_family(dialect)
+    version = Table(
+        VERSION_TABLE,
+        MetaData(),
+        Column("version_num", String(32), nullable=False),
+        PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
+    )
+    constructs: list[CreateTable | CreateIndex] = [CreateTable(version, if_not_exists=again)]
+    for table in Base.metadata.sorted_tables:
+        constructs.append(CreateTable(table, if_not_exists=again))
+        constructs += [
+            CreateIndex(index) for index in sorted(table.indexes, key=lambda index: str(index.name))
+        ]
+    insert = "INSERT IGNORE" if again else "INSERT"
+    return (
+        *(str(construct.compile(dialect=dialect)).strip() for construct in constructs),
+        f"{insert} INTO {VERSION_TABLE} (version_num) VALUES ('{HEAD_REVISION}')",
+    )
+
+
+def _look(cursor: Cursor, dialect: Dialect, where: str) -> _Found:
+    tables, encoding = _tables_and_encoding(cursor, dialect)
+    if encoding not in {"UTF8", "UTF-8"}:
+        raise SchemaVersionError(
+            f"{where}: the database keeps text as {encoding}, which cannot hold every text or sorts it "
+            f"differently: give the store a database that was created with the encoding UTF8"
+        )
+    if VERSION_TABLE not in tables:
+        return _Found(tables, None)
+    cursor.execute(f"SELECT version_num FROM {VERSION_TABLE}")
+    return _Found(tables - {VERSION_TABLE}, frozenset(str(row[0]) for row in cursor.fetchall()))
+
+
+def _tables_and_encoding(cursor: Cursor, dialect: Dialect) -> tuple[frozenset[str], str]:
+    """Which tables (or views) answer to our names, and how the database keeps text."""
+    names = ", ".join(f"'{name}'" for name in (*TABLES, VERSION_TABLE))
+    if dialect.name == "postgresql":
+        # to_regclass finds what the bare name stands for, whatever the search path is.
+        cursor.execute(
+            "SELECT current_setting('server_encoding'), ARRAY("
+            f"SELECT name FROM unnest(ARRAY[{names}]) AS name WHERE to_regclass(name) IS NOT NULL)"
+        )
+        encoding, found = cursor.fetchall()[0]
+        return frozenset(found), encoding
+    if is_mysql_family(dialect):
+        cursor.execute(
+            "SELECT LOWER(table_name) FROM information_schema.tables "
+            f"WHERE table_schema = DATABASE() AND table_name IN ({names})"
+        )
+        return frozenset(str(row[0]) for row in cursor.fetchall()), "UTF8"  # each table has its own charset
+    cursor.execute(
+        f"SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) IN ({names})"
+    )
+    found = frozenset(str(row[0]) for row in cursor.fetchall())
+    cursor.execute("PRAGMA encoding")
+    return found, str(cursor.fetchall()[0][0])
+
+
+def _columns_are_ours(cursor: Cursor, tables: frozenset[str]) -> bool:
+    """Whether tables of our names have our columns (MariaDB, MySQL)."""
+    names = ", ".join(f"'{name}'" for name in sorted(tables))
+    cursor.execute(
+        "SELECT LOWER(table_name), column_name FROM information_schema.columns "
+        f"WHERE table_schema = DATABASE() AND table_name IN ({names})"
+    )
+    found = {(str(table), str(column)) for table, column in cursor.fetchall()}
+    ours = {(name, column.name) for name in tables for column in Base.metadata.tables[name].columns}
+    return found == ours
+
+
+def _cursor(connection: Connection) -> Cursor:
+    return connection.connection.cursor()
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names)
