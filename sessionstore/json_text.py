@@ -101,6 +101,22 @@ def members(text: str) -> dict[str, str]:
     return _on_fresh_stack_if_deep(lambda: _split_members(text))
 
 
+def elements(text: str) -> list[str]:
+    """The elements of a JSON array as the text they came in.
+
+    Raises ``ValueError`` when ``text`` is no array.
+    """
+    return _on_fresh_stack_if_deep(lambda: _split_elements(text))
+
+
+def consecutive(text: str) -> list[str]:
+    """JSON values that stand one after another, as the text they came in.
+
+    Raises ``ValueError`` when ``text`` is anything else.
+    """
+    return _on_fresh_stack_if_deep(lambda: _split_consecutive(text))
+
+
 def join_members(parts: dict[str, str]) -> str:
     """The JSON object whose members are given as texts: the inverse of :func:`members`."""
     return "{" + ",".join(f"{encode(name, 'member')}:{part}" for name, part in parts.items()) + "}"
@@ -115,7 +131,7 @@ def _split_members(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     at = _end(skip(text, at + 1))
     if text[at : at + 1] == "}":
-        at += 1
+        at = _end(skip(text, at + 1))
     else:
         while True:
             if text[at : at + 1] != '"':
@@ -137,6 +153,43 @@ def _split_members(text: str) -> dict[str, str]:
                 raise ValueError(f"',' or '}}' is expected at character {at}")
     if at != len(text):
         raise ValueError(f"extra data after the object at character {at}")
+    return found
+
+
+def _split_elements(text: str) -> list[str]:
+    skip = _WHITE_SPACE.match
+    at = _end(skip(text, 0))
+    if text[at : at + 1] != "[":
+        raise ValueError("not a JSON array")
+    found: list[str] = []
+    at = _end(skip(text, at + 1))
+    if text[at : at + 1] == "]":
+        at = _end(skip(text, at + 1))
+    else:
+        while True:
+            start = at
+            _, at = _SCANNER.raw_decode(text, start)
+            found.append(text[start:at])
+            at = _end(skip(text, at))
+            mark = text[at : at + 1]
+            at = _end(skip(text, at + 1))
+            if mark == "]":
+                break
+            if mark != ",":
+                raise ValueError(f"',' or ']' is expected at character {at}")
+    if at != len(text):
+        raise ValueError(f"extra data after the array at character {at}")
+    return found
+
+
+def _split_consecutive(text: str) -> list[str]:
+    found: list[str] = []
+    at = _end(_WHITE_SPACE.match(text, 0))
+    while at < len(text):
+        start = at
+        _, at = _SCANNER.raw_decode(text, start)
+        found.append(text[start:at])
+        at = _end(_WHITE_SPACE.match(text, at))
     return found
 
 
