@@ -32,7 +32,7 @@ from sessionstore.errors import (
 )
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord, place_of
 from sessionstore.text import NAMESPACE_LIMIT, check_text
-from sessionstore.usage import Usage, capture_usage
+from sessionstore.usage import Usage, capture_usage, usage_figures
 from sessionstore.writes import (
     AppendList,
     DeleteList,
@@ -135,7 +135,7 @@ def plan_commit(writes: Iterable[Write[Any]]) -> CommitPlan:
     given = tuple(writes)
     scope_id = _common_scope(given)
     steps = tuple(_capture(write, offset) for offset, write in enumerate(given))
-    return _fold(scope_id, steps, [_usage_figures(write) for write in given])
+    return _fold(scope_id, steps)
 
 
 def _common_scope(writes: tuple[Write[Any], ...]) -> str:
@@ -243,7 +243,7 @@ def _payload(entry: NewEntry, what: str) -> dict[str, Any]:
     if entry.details is not ABSENT:
         payload["details"] = entry.details
     if entry.usage is not None:
-        payload["usage"] = capture_usage(entry.usage, f"usage of {what}")[1]
+        payload["usage"] = json_text.decode(capture_usage(entry.usage, f"usage of {what}"))
     payload["fromHook"] = entry.from_hook
     return payload
 
@@ -293,17 +293,12 @@ def _usage_record(row: NewUsageRow, offset: int) -> UsageRecord:
         entry_id = check_text(entry_id, f"entry id of {what}", limit=NAMESPACE_LIMIT)
     _check_type(row.adjustment, (bool,), what, "adjustment", "a bool")
     details = None if row.details is ABSENT else json_text.encode(row.details, f"details of {what}")
-    usage = json_text.encode(capture_usage(row.usage, what)[1], what)
-    return UsageRecord(id, offset, entry_id, row.adjustment, usage, details)
+    return UsageRecord(
+        id, offset, entry_id, row.adjustment, capture_usage(row.usage, what), details
+    )
 
 
-def _usage_figures(write: Write[Any]) -> Usage | None:
-    if not isinstance(write, InsertUsage):
-        return None
-    return capture_usage(write.row.usage, f"usage {write.row.id!r}")[0]
-
-
-def _fold(scope_id: str, steps: tuple[Step, ...], usages: list[Usage | None]) -> CommitPlan:
+def _fold(scope_id: str, steps: tuple[Step, ...]) -> CommitPlan:
     """What is left by table when ``steps`` are done one after the other."""
     entries: list[EntryRecord] = []
     usage_rows: list[UsageRecord] = []
@@ -334,7 +329,7 @@ def _fold(scope_id: str, steps: tuple[Step, ...], usages: list[Usage | None]) ->
         steps,
         entries,
         usage_rows,
-        [usage for usage in usages if usage is not None],
+        [usage_figures(row.usage, f"usage {row.id!r}") for row in usage_rows],
         [record for record in values.values() if record is not None],
         [place for place, record in values.items() if record is None],
         list(cleared),

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from sessionstore import json_text
 from sessionstore.errors import InvalidValueError
 
 Number: TypeAlias = int | float
@@ -103,13 +104,64 @@ def usage_to_json(usage: Usage) -> dict[str, Any]:
     return data
 
 
-def capture_usage(given: Usage | Mapping[str, Any], what: str) -> tuple[Usage, dict[str, Any]]:
-    """A usage as given by a caller, checked, beside its JSON form (a mapping stays as it is)."""
+def capture_usage(given: Usage | Mapping[str, Any], what: str) -> str:
+    """The JSON text of a usage as given by a caller (a mapping stays as it is), checked."""
     if isinstance(given, Usage):
         data = usage_to_json(given)
-        return usage_from_json(data, what), data
-    usage = usage_from_json(given, what)
-    return usage, dict(given)
+    elif isinstance(given, Mapping):
+        data = dict(given)
+    else:
+        raise InvalidValueError(f"{what}: must be a Usage or a mapping, not a {type(given).__name__}")
+    text = json_text.encode(data, what)
+    usage_figures(text, what)
+    return text
+
+
+def usage_figures(text: str, what: str) -> Usage:
+    """The figures in the JSON text of a usage, without ``extra``.
+
+    Raises :class:`~sessionstore.errors.InvalidValueError`, naming ``what`` and the field, when
+    one is missing or no finite number.
+    """
+    try:
+        figures = _decode_figures(text)
+    except (msgspec.MsgspecError, ValueError):
+        return usage_from_json(json_text.decode(text), what)  # accepts it, or names the field
+    cost = figures.cost
+    return Usage(
+        figures.input,
+        figures.output,
+        figures.cache_read,
+        figures.cache_write,
+        figures.total_tokens,
+        UsageCost(cost.input, cost.output, cost.cache_read, cost.cache_write, cost.total),
+        figures.cache_write_1h,
+        figures.reasoning,
+    )
+
+
+class _CostFigures(msgspec.Struct, rename="camel", gc=False):
+    input: Number
+    output: Number
+    cache_read: Number
+    cache_write: Number
+    total: Number
+
+
+class _UsageFigures(msgspec.Struct, rename="camel", gc=False):
+    """What every usage must have; :class:`Usage` has defaults, text may not rely on them."""
+
+    input: Number
+    output: Number
+    cache_read: Number
+    cache_write: Number
+    total_tokens: Number
+    cost: _CostFigures
+    cache_write_1h: Number | None = None
+    reasoning: Number | None = None
+
+
+_decode_figures: Final = msgspec.json.Decoder(_UsageFigures).decode
 
 
 def add_usage(total: Usage, row: Usage) -> Usage:
