@@ -38,6 +38,9 @@ class ExactText(TypeDecorator[str]):
         super().__init__(bytes_limit)
         self.bytes_limit = bytes_limit
 
+    def __repr__(self) -> str:
+        return f"ExactText({self.bytes_limit})"
+
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """The column type of this database."""
         if is_mysql_family(dialect):

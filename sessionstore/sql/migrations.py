@@ -1,0 +1,208 @@
+"""What ``sessionstore db upgrade|current|check`` do, and where the migrations are.
+
+Alembic is imported inside the functions: a server that only opens stores never loads it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import URL, Connection, Engine, create_engine, inspect, make_url
+from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.pool import NullPool
+
+from sessionstore.errors import InvalidUrlError, MissingDriverError, SchemaVersionError, StorageError
+from sessionstore.sql.models import Base
+from sessionstore.sql.schema import HEAD_REVISION, TABLES, SchemaState, exclusive_transaction, schema_state
+from sessionstore.sql.types import ExactText, JsonText
+
+if TYPE_CHECKING:
+    from alembic.autogenerate.api import AutogenContext
+    from alembic.config import Config
+    from alembic.migration import MigrationContext
+
+DRIVERS: Final = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "mariadb": "mariadb+pymysql",
+    "mysql": "mysql+pymysql",
+}
+"""URL schemes that name a database but no driver, and the driver that they get."""
+
+_DATABASES: Final = frozenset({"sqlite", "postgresql", "mariadb", "mysql"})
+
+
+def upgrade(target: Engine | URL | str) -> str:
+    """Bring the schema of one database to this release's; the revision that it then has.
+
+    A database without a schema gets it. Tables that equal this release's but bear no stamp are
+    stamped. Raises :class:`~sessionstore.errors.SchemaVersionError` when the database was made by
+    a newer release or another application.
+    """
+    from alembic import command
+    from alembic.util import CommandError
+
+    with _connection(target) as connection:
+        config = _config(connection)
+        try:
+            with exclusive_transaction(connection):
+                if _lacks_only_the_stamp(connection):
+                    command.stamp(config, "head")
+                else:
+                    command.upgrade(config, "head")
+        except CommandError as error:
+            raise SchemaVersionError(
+                f"{_shown(connection)}: cannot be upgraded: {error}; when a newer release made the schema, "
+                f"install that one"
+            ) from error
+    return HEAD_REVISION
+
+
+def current(target: Engine | URL | str) -> str | None:
+    """The revision that one database is stamped with; None when it has none."""
+    with _connection(target, create=False) as connection:
+        return ", ".join(_migration_context(connection).get_current_heads()) or None
+
+
+def check(target: Engine | URL | str) -> list[str]:
+    """What keeps one database from being this release's schema, a line each; empty when nothing.
+
+    Other tables in the same database are none of its business.
+    """
+    with _connection(target, create=False) as connection:
+        try:
+            state = schema_state(connection.connection.cursor(), connection.dialect, _shown(connection))
+        except SchemaVersionError as error:
+            problems = [str(error)]
+        else:
+            problems = [] if state is SchemaState.CURRENT else [f"{_shown(connection)}: {state.value}"]
+        if _our_tables(connection):
+            problems += _differences(connection)
+        return problems
+
+
+def script_location() -> Path:
+    """The folder of the migrations: inside the installed package, else beside a checkout's."""
+    package = Path(__file__).parent
+    for folder in (package / "_alembic", package.parents[1] / "alembic"):
+        if (folder / "env.py").is_file():
+            return folder
+    raise StorageError(f"the migrations are missing from this installation: no _alembic in {package}")
+
+
+def database_url(url: str | URL) -> URL:
+    """The SQLAlchemy URL of one database, the driver filled in where the URL names none.
+
+    Raises :class:`~sessionstore.errors.InvalidUrlError` for what is no single SQL database.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise InvalidUrlError(
+            "not a database URL: expected sqlite:///file, postgresql+psycopg://… or mariadb+pymysql://…"
+        ) from error
+    scheme = DRIVERS.get(parsed.drivername, parsed.drivername)
+    if scheme.partition("+")[0] not in _DATABASES or scheme == "sqlite+dir":
+        raise InvalidUrlError(
+            f"{parsed.drivername!r} is no single database: expected sqlite:///file, "
+            f"postgresql+psycopg://… or mariadb+pymysql://…"
+        )
+    return parsed.set(drivername=scheme)
+
+
+def alembic_options() -> dict[str, Any]:
+    """How Alembic compares, renders and changes our tables: the same for every command."""
+    return {
+        "target_metadata": Base.metadata,
+        "render_as_batch": True,  # SQLite changes tables by copying them
+        "include_name": _is_ours,
+        "render_item": _render_type,
+    }
+
+
+def _is_ours(name: str | None, kind: str, _parents: object) -> bool:
+    """Leave other tables of the same database out of every comparison."""
+    return kind != "table" or name in Base.metadata.tables
+
+
+def _render_type(kind: str, item: object, autogenerate: AutogenContext) -> str | bool:
+    if kind == "type" and isinstance(item, ExactText | JsonText):
+        name = type(item).__name__
+        autogenerate.imports.add(f"from {type(item).__module__} import {name}")
+        return repr(item)
+    return False  # as Alembic would
+
+
+def _differences(connection: Connection) -> list[str]:
+    from alembic.autogenerate import compare_metadata
+
+    return [
+        repr(difference) for difference in compare_metadata(_migration_context(connection), Base.metadata)
+    ]
+
+
+def _lacks_only_the_stamp(connection: Connection) -> bool:
+    """Whether the tables were made from the models, by ``create_all`` for one, without Alembic."""
+    if _migration_context(connection).get_current_heads() or not _our_tables(connection):
+        return False
+    return not _differences(connection)
+
+
+def _our_tables(connection: Connection) -> set[str]:
+    return set(TABLES).intersection(inspect(connection).get_table_names())
+
+
+def _migration_context(connection: Connection) -> MigrationContext:
+    from alembic.migration import MigrationContext
+
+    return MigrationContext.configure(connection, opts=alembic_options())
+
+
+def _config(connection: Connection) -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(script_location()).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+@contextmanager
+def _connection(target: Engine | URL | str, *, create: bool = True) -> Generator[Connection]:
+    """A connection to a database; one made from a URL is closed with its engine at the end."""
+    if isinstance(target, Engine):
+        with target.connect() as connection:
+            yield connection
+        return
+    engine = _engine(database_url(target), create)
+    try:
+        connection = engine.connect()
+    except OperationalError as error:
+        raise StorageError(f"{_shown(engine)}: cannot be opened: {error.orig}") from error
+    with connection:
+        yield connection
+
+
+def _engine(url: URL, create: bool) -> Engine:
+    path = url.database
+    if create or url.drivername != "sqlite" or not path or path.startswith((":memory:", "file:")):
+        try:
+            return create_engine(url, poolclass=NullPool)
+        except ModuleNotFoundError as error:
+            extra = "postgres" if url.drivername.startswith("postgresql") else "mariadb"
+            raise MissingDriverError(
+                f"the driver of {url.drivername} is not installed: pip install 'sessionstore[{extra}]'"
+            ) from error
+    existing = f"{Path(path).absolute().as_uri()}?mode=rw"  # never made by a mere look
+    return create_engine(url, poolclass=NullPool, creator=lambda: sqlite3.connect(existing, uri=True))
+
+
+def _shown(of: Connection | Engine) -> str:
+    return of.engine.url.render_as_string(hide_password=True)
