@@ -1,0 +1,31 @@
+"""What `import sessionstore` may cost and need: extras stay out of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+EXTRAS = (
+    "typer",
+    "click",
+    "rich",
+    "psycopg",
+    "pymysql",
+    "fastapi",
+    "opentelemetry",
+    "alembic",
+    "pytest",
+    "hypothesis",
+    "testcontainers",
+)
+
+
+@pytest.mark.parametrize("module", ["sessionstore", "sessionstore.storage", "sessionstore.wire"])
+def test_an_import_loads_no_extra(module):
+    script = f"import sys, {module}; print([name for name in {EXTRAS} if name in sys.modules])"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert run.stdout.strip() == "[]"
