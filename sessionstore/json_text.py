@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # public, absent from the stubs
 from math import isfinite
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -33,10 +33,13 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _WHITE_SPACE: Final = re.compile(r"[ \t\n\r]*")
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
+_scan_string: Final[Callable[[str, int, bool], tuple[str, int]]] = scanstring
 _fast_encode: Final = msgspec.json.Encoder().encode
 _fast_decode: Final = msgspec.json.Decoder().decode
 
 R = TypeVar("R")
+
+_Container: TypeAlias = dict[Any, Any] | list[Any] | tuple[Any, ...]
 
 
 def encode(value: object, what: str) -> str:
@@ -136,7 +139,7 @@ def _split_members(text: str) -> dict[str, str]:
         while True:
             if text[at : at + 1] != '"':
                 raise ValueError(f"a member name is expected at character {at}")
-            name, at = scanstring(text, at + 1, True)
+            name, at = _scan_string(text, at + 1, True)
             at = _end(skip(text, at))
             if text[at : at + 1] != ":":
                 raise ValueError(f"':' is expected at character {at}")
@@ -240,13 +243,13 @@ class _PlainCopy:
         """Copy the items of ``level`` up to its end or to the next container inside it."""
         for level.key, item in level.items:
             if isinstance(item, (dict, list, tuple)):
-                level.put(level.key, self._enter(item))
+                level.put(level.key, self._enter(cast("_Container", item)))
                 return
             level.put(level.key, self._leaf(item))
         self._levels.pop()
         self._above.discard(id(level.source))
 
-    def _enter(self, source: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> object:
+    def _enter(self, source: _Container) -> object:
         if len(self._levels) > MAX_DEPTH:
             raise self._error(f"nested deeper than {MAX_DEPTH} levels")
         if id(source) in self._above:

@@ -28,12 +28,19 @@ class _State(Enum):
 class _Turn:
     """One place in the line, which outlives a ticket that is dropped."""
 
-    __slots__ = ("on_change", "owner", "state")
+    __slots__ = ("on_settled", "owner", "state", "told")
 
     def __init__(self, owner: Hashable | None) -> None:
         self.owner = owner
         self.state = _State.ENDED  # until it is in a line
-        self.on_change: Callable[[], object] | None = None
+        self.on_settled: Callable[[], object] | None = None
+        self.told = False
+
+    def tell(self) -> None:
+        """Call back, once, whoever waits for this turn."""
+        if not self.told and self.on_settled is not None:
+            self.on_settled()
+            self.told = True
 
 
 class Ticket:
@@ -43,11 +50,12 @@ class Ticket:
     outlives a failed or interrupted call.
     """
 
-    __slots__ = ("_line", "_turn")
+    _released = True  # until __init__ is through: it may be dropped before that
 
     def __init__(self, line: Line, turn: _Turn) -> None:
         self._line = line
         self._turn = turn
+        self._released = False
 
     @property
     def settled(self) -> bool:
@@ -55,16 +63,19 @@ class Ticket:
         return self._turn.state is not _State.WAITING
 
     def on_settled(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` once the ticket is settled: at once, or in the thread that settles it."""
+        """Call ``callback`` once the ticket is settled: at once, or in the thread that settles it.
+
+        It must be quick, and not mind being called twice.
+        """
         with self._line.guard:
-            if self._turn.state is _State.WAITING:
-                self._turn.on_change = callback
+            if not self.settled:
+                self._turn.on_settled = callback
                 return
         callback()
 
     def wait(self) -> None:
         """Block until the turn has come. Raises ``SessionClosedError`` when it was refused."""
-        if self._turn.state is _State.WAITING:
+        if not self.settled:
             settled = threading.Event()
             self.on_settled(settled.set)
             settled.wait()
@@ -77,15 +88,19 @@ class Ticket:
 
     def release(self) -> None:
         """End the turn, or leave the line; may be called again."""
-        self._line.end(self._turn)
-
-    def __del__(self) -> None:
-        if self._turn.state is not _State.ENDED:
+        if not self._released:
             self._line.end(self._turn)
+            self._released = True
+
+    __del__ = release
 
 
 class Line:
-    """First come, first served; one turn at a time."""
+    """First come, first served; one turn at a time.
+
+    Every step can be cut short by an interrupt: :meth:`_advance` brings the line from whatever
+    state it was left in to the one that it should be in, and whoever comes next calls it.
+    """
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -108,18 +123,20 @@ class Line:
             if self._sealed:
                 raise self.closed_error()
             self.refuse_holder(owner)
-            if self._running is None:
-                self._running = turn
-                turn.state = _State.GRANTED
-            else:
-                self._waiting.append(turn)
-                turn.state = _State.WAITING
+            turn.state = _State.WAITING
+            self._waiting.append(turn)
+            self._advance()
         return ticket
 
     def refuse_holder(self, owner: Hashable | None) -> None:
         """Raise ``MutationError`` when ``owner`` holds the running turn."""
         running = self._running
-        if owner is not None and running is not None and running.owner == owner:
+        if (
+            owner is not None
+            and running is not None
+            and running.state is _State.GRANTED
+            and running.owner == owner
+        ):
             raise MutationError(
                 f"{self._what} has a mutation that this thread or task holds: "
                 "use the mutation itself, or end it first"
@@ -137,48 +154,43 @@ class Line:
 
     def end(self, turn: _Turn) -> None:
         """End ``turn`` wherever it is, and let the next in."""
-        settled: list[Callable[[], object]] = []
         with self.guard:
-            if turn.state is _State.GRANTED:
-                turn.state = _State.ENDED
-                self._running = None
-                self._let_next_in(settled)
-            elif turn.state is _State.WAITING:
-                self._waiting.remove(turn)
             turn.state = _State.ENDED
-        for callback in settled:
-            callback()
+            self._advance()
 
-    def _let_next_in(self, settled: list[Callable[[], object]]) -> None:
-        if self._waiting:
-            turn = self._running = self._waiting.popleft()
-            turn.state = _State.GRANTED
-            if turn.on_change is not None:
-                settled.append(turn.on_change)
-        else:
-            settled.extend(self._on_idle)
-            self._on_idle.clear()
+    def _advance(self) -> None:
+        while self._running is None or self._running.state is _State.ENDED:
+            if not self._waiting:
+                self._running = None
+                self._tell_idle()
+                return
+            self._running = self._waiting[0]
+            self._waiting.popleft()
+        self._running.state = _State.GRANTED
+        self._running.tell()
+
+    def _tell_idle(self) -> None:
+        while self._on_idle:
+            self._on_idle[-1]()
+            self._on_idle.pop()
 
     def seal(self) -> None:
         """Admit nothing more and refuse what waits; the running turn goes on. Never blocks."""
-        settled: list[Callable[[], object]] = []
         with self.guard:
             self._sealed = True
-            for turn in self._waiting:
-                turn.state = _State.REFUSED
-                if turn.on_change is not None:
-                    settled.append(turn.on_change)
-            self._waiting.clear()
-        for callback in settled:
-            callback()
+            while self._waiting:
+                turn = self._waiting[0]
+                if turn.state is _State.WAITING:
+                    turn.state = _State.REFUSED
+                turn.tell()
+                self._waiting.popleft()
 
     def drain(self) -> None:
         """Block until no turn runs."""
         idle = threading.Event()
         with self.guard:
-            if self._running is None:
-                return
             self._on_idle.append(idle.set)
+            self._advance()
         idle.wait()
 
     def closed_error(self) -> SessionClosedError:
@@ -186,35 +198,59 @@ class Line:
         return SessionClosedError(f"{self._what} is closed")
 
 
+class Visit:
+    """One call's stay inside an :class:`ActivityGate`, as a context manager.
+
+    Like a ticket, a visit that an interrupt drops ends itself.
+    """
+
+    _over = True  # until it is inside
+
+    def __init__(self, gate: ActivityGate) -> None:
+        self._gate = gate
+
+    def __enter__(self) -> None:
+        self._over = False
+        self._gate.let_in(self)
+
+    def __exit__(self, *_: object) -> None:
+        if not self._over:
+            self._gate.let_out(self)
+            self._over = True
+
+    __del__ = __exit__
+
+
 class ActivityGate:
-    """Counts the calls that are inside, so that closing can wait for them to leave."""
+    """Knows the calls that are inside, so that closing can wait for them to leave."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._pid = os.getpid()
-        self._lock = threading.Lock()
-        self._inside = 0
+        # One set operation each way, which is atomic, so that no lock is needed.
+        self._inside: set[int] = set()
         self._sealed = False
         self._empty = threading.Event()
 
-    def __enter__(self) -> None:
-        self.check_process()
-        with self._lock:
-            self._refuse_when_sealed()
-            self._inside += 1
+    def visit(self) -> Visit:
+        """A stay inside: ``with gate.visit():``. Entering raises what :meth:`check_open` does."""
+        return Visit(self)
 
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._sealed and not self._inside:
-                self._empty.set()
+    def let_in(self, visit: Visit) -> None:
+        """Count ``visit`` in; for :class:`Visit` only."""
+        self._inside.add(id(visit))
+        # After being counted: whoever seals either sees the visit or has it turned away here.
+        self.check_open()
+
+    def let_out(self, visit: Visit) -> None:
+        """Count ``visit`` out, if it is in; for :class:`Visit` only."""
+        self._inside.discard(id(visit))
+        if self._sealed and not self._inside:
+            self._empty.set()
 
     def check_open(self) -> None:
         """Raise ``SessionClosedError`` after :meth:`seal` and in a forked child."""
         self.check_process()
-        self._refuse_when_sealed()
-
-    def _refuse_when_sealed(self) -> None:
         if self._sealed:
             raise SessionClosedError(f"{self._what} is closed")
 
@@ -227,10 +263,9 @@ class ActivityGate:
 
     def seal(self) -> None:
         """Let nobody in any more. Never blocks."""
-        with self._lock:
-            self._sealed = True
-            if not self._inside:
-                self._empty.set()
+        self._sealed = True
+        if not self._inside:
+            self._empty.set()
 
     def drain(self) -> None:
         """Block until everybody has left; call :meth:`seal` first."""

@@ -9,7 +9,7 @@ parents, to give the numbers, and to write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never, cast
 
 import msgspec
 
@@ -27,10 +27,12 @@ from sessionstore.entries import (
 from sessionstore.errors import (
     DuplicateIdError,
     InvalidAddressError,
+    InvalidScopeError,
     InvalidValueError,
     MixedScopeError,
 )
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord, place_of
+from sessionstore.scope import EphemeralScope
 from sessionstore.text import NAMESPACE_LIMIT, check_text
 from sessionstore.usage import Usage, capture_usage, usage_figures
 from sessionstore.writes import (
@@ -192,6 +194,10 @@ def _capture(write: Write[Any], offset: int) -> Step:
         case DeleteList(address=address):
             return ListDeletion(address.place, offset)
         case RetireScope(retired=scope):
+            if not isinstance(scope, EphemeralScope):
+                raise InvalidScopeError(
+                    f"retire_scope takes an ephemeral scope, not a {type(scope).__name__}"
+                )
             return Retirement(scope.id, offset)
         case _:
             raise InvalidValueError(f"commit does not know a {type(write).__name__}")
@@ -255,10 +261,11 @@ def check_message(message: object, what: str) -> None:
     """
     if not isinstance(message, Mapping):
         raise InvalidValueError(f"{what}: a message must be an object, not a {type(message).__name__}")
-    role = message.get("role")
+    fields = cast("Mapping[str, Any]", message)
+    role = fields.get("role")
     if not isinstance(role, str):
         raise InvalidValueError(f"{what}: a message must have a role that is a string")
-    if role == "assistant" and message.get("stopReason") == "pending":
+    if role == "assistant" and fields.get("stopReason") == "pending":
         raise InvalidValueError(
             f"{what}: an assistant message whose stopReason is pending is not settled; "
             "keep it in an ephemeral scope until it is"

@@ -12,7 +12,7 @@ from builtins import list as List  # the method named list hides the type in the
 from collections.abc import Generator, Hashable, Iterable
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from typing_extensions import Self
 
@@ -37,8 +37,6 @@ from sessionstore.text import check_optional_text
 SessionRef: TypeAlias = SessionMetadata | str
 """How callers name a session: by metadata of this repository, or by id."""
 
-_RESERVED = None
-
 
 class SessionRepo(ABC):
     """A container of sessions. A context manager; may be used from several threads."""
@@ -50,7 +48,7 @@ class SessionRepo(ABC):
         self._id_generator: IdGenerator = id_generator or Uuid7Generator()
         self._gate = ActivityGate("the repository")
         self._guard = threading.Lock()
-        self._claims: dict[Hashable, _Open | None] = {}
+        self._claims: dict[Hashable, _Open | _Reservation] = {}
         self._closing = threading.Lock()
         self._closed = False
         self._close_error: BaseException | None = None
@@ -130,7 +128,10 @@ class SessionRepo(ABC):
             self._check_ref(session)
             with self._guard:
                 claim = self._claims.get(self._claim_key(session))
-            with self._snapshot(session) if claim is None else claim.storage.snapshot() as image:
+            boundary = (
+                claim.storage.snapshot() if isinstance(claim, _Open) else self._snapshot(session)
+            )
+            with boundary as image:
                 yield image
 
     def load(self, image: SessionImage) -> SessionMetadata:
@@ -192,7 +193,7 @@ class SessionRepo(ABC):
 
     def _open_sessions(self) -> List[Session]:
         with self._guard:
-            return [claim.session for claim in self._claims.values() if claim is not None]
+            return [claim.session for claim in self._claims.values() if isinstance(claim, _Open)]
 
     def __enter__(self) -> Self:
         return self
@@ -209,30 +210,30 @@ class SessionRepo(ABC):
 
     @contextmanager
     def _working(self) -> Generator[None, None, None]:
+        visit = self._gate.visit()
         try:
-            self._gate.__enter__()
+            visit.__enter__()
         except SessionClosedError as error:
             raise RepositoryClosedError(str(error)) from None
-        try:
+        with visit:
             yield
-        finally:
-            self._gate.__exit__()
 
     @contextmanager
     def _reserving(
         self, key: Hashable, *, to_create: bool = False
     ) -> Generator[None, None, None]:
         """Keep an id for the length of the block; who comes second fails at once."""
-        with self._guard:
-            if key in self._claims:
-                raise _taken(key, self._claims[key], to_create)
-            self._claims[key] = _RESERVED
+        reservation = _Reservation()
         try:
+            with self._guard:
+                if key in self._claims:
+                    raise _taken(key, self._claims[key], to_create)
+                self._claims[key] = reservation
             yield
         finally:
             with self._guard:
-                if self._claims.get(key) is _RESERVED:
-                    self._claims.pop(key, None)
+                if self._claims.get(key) is reservation:
+                    del self._claims[key]
 
     def _opened(self, key: Hashable, metadata: SessionMetadata, storage: StorageBase) -> Session:
         session = Session(
@@ -245,7 +246,7 @@ class SessionRepo(ABC):
     def _forget(self, key: Hashable, closed: Session) -> None:
         with self._guard:
             claim = self._claims.get(key)
-            if claim is not None and claim.session is closed:
+            if isinstance(claim, _Open) and claim.session is closed:
                 del self._claims[key]
 
     def _check_ref(self, session: SessionRef) -> None:
@@ -330,6 +331,12 @@ class SessionRepo(ABC):
             return self._list(cwd, limit, before)
 
 
+class _Reservation:
+    """A claim by work that is under way."""
+
+    __slots__ = ()
+
+
 class _Open:
     """A claim by an open handle."""
 
@@ -361,17 +368,17 @@ def _list_order(metadata: SessionMetadata) -> tuple[int, str]:
     return (-metadata.created_at, metadata.id)
 
 
-def _taken(key: Hashable, claim: _Open | None, to_create: bool) -> SessionStoreError:
+def _taken(key: Hashable, claim: _Open | _Reservation, to_create: bool) -> SessionStoreError:
     name = key if isinstance(key, str) else " of ".join(repr(part) for part in _parts(key))
     if to_create:
-        state = "reserved by work that is under way" if claim is _RESERVED else "open"
+        state = "open" if isinstance(claim, _Open) else "reserved by work that is under way"
         return SessionExistsError(f"session {name!r} exists: it is {state}")
-    state = "being worked on" if claim is _RESERVED else "open"
+    state = "open" if isinstance(claim, _Open) else "being worked on"
     return SessionAlreadyOpenError(f"session {name!r} is {state} in this repository; close it first")
 
 
 def _parts(key: Hashable) -> tuple[object, ...]:
-    return key if isinstance(key, tuple) else (key,)
+    return cast("tuple[object, ...]", key) if isinstance(key, tuple) else (key,)
 
 
 def _check_cwd(cwd: str | None) -> str | None:

@@ -21,7 +21,7 @@ from sessionstore.entries import (
     StoredValue,
     UsageRow,
 )
-from sessionstore.errors import InvalidQueryError, TransactionConflictError, UnknownEntryError
+from sessionstore.errors import InvalidAddressError, InvalidQueryError, TransactionConflictError, UnknownEntryError
 from sessionstore.image import SessionImage
 from sessionstore.line import ActivityGate, Line
 from sessionstore.plan import CommitPlan, plan_commit
@@ -195,7 +195,7 @@ class StorageBase(ABC):
         With ``expected_seq`` the transaction fails with ``TransactionConflictError`` unless that
         is the number which its first write gets: unless nobody has committed since it was read.
         """
-        with self._gate:
+        with self._gate.visit():
             ticket = self._line.enqueue()
             try:
                 plan = plan_commit(writes)
@@ -213,7 +213,7 @@ class StorageBase(ABC):
 
     def next_seq(self) -> int:
         """The number that the next write would get now."""
-        with self._gate:
+        with self._gate.visit():
             return self._next_seq()
 
     def close(self) -> None:
@@ -230,14 +230,14 @@ class StorageBase(ABC):
     def get_value(self, address: Value[T, Any]) -> StoredValue[T] | None:
         """See :meth:`Readers.get_value`."""
         _check_kind(address, Value)
-        with self._gate:
+        with self._gate.visit():
             record = self._value(address.place)
         return None if record is None else stored_value_of(address, record)
 
     def scan_values(self, prefix: Value[T, Any]) -> list[StoredValue[T]]:
         """See :meth:`Readers.scan_values`."""
         _check_kind(prefix, Value)
-        with self._gate:
+        with self._gate.visit():
             records = self._values(prefix.place)
         return [
             StoredValue(prefix.at_key(record.key), prefix.decode(record.value), record.seq)
@@ -256,14 +256,14 @@ class StorageBase(ABC):
         """See :meth:`Readers.read_list`."""
         _check_kind(address, ValueList)
         query = list_query(cursor=cursor, order=order, limit=limit, stop_at_tag=stop_at_tag)
-        with self._gate:
+        with self._gate.visit():
             page = self._elements(address.place, query)
         return [element_of(address, record) for record in up_to_tag(page, query.stop_at_tag)]
 
     def get_entries(self, ids: Sequence[str]) -> dict[str, Entry]:
         """See :meth:`Readers.get_entries`."""
         wanted = _check_ids(ids)
-        with self._gate:
+        with self._gate.visit():
             found = self._entries_by_id(wanted)
         return {id: entry_of(found[id]) for id in wanted if id in found}
 
@@ -290,7 +290,7 @@ class StorageBase(ABC):
             limit=limit,
             cursor=cursor,
         )
-        with self._gate:
+        with self._gate.visit():
             records = list(select_branch(self._branch(query), query))
         return [entry_of(record) for record in records]
 
@@ -317,7 +317,7 @@ class StorageBase(ABC):
             limit=limit,
             cursor=cursor,
         )
-        with self._gate:
+        with self._gate.visit():
             return list(select_branch(self._branch_structure(query), query))
 
     def scan_entries(
@@ -339,7 +339,7 @@ class StorageBase(ABC):
             order=order,
             limit=limit,
         )
-        with self._gate:
+        with self._gate.visit():
             records = self._entries(query)
         return [entry_of(record) for record in records]
 
@@ -353,13 +353,13 @@ class StorageBase(ABC):
     ) -> list[UsageRow]:
         """See :meth:`Readers.scan_usage`."""
         query = scan_query(from_seq=from_seq, to_seq=to_seq, order=order, limit=limit)
-        with self._gate:
+        with self._gate.visit():
             records = self._usage_rows(query)
         return [usage_row_of(record) for record in records]
 
     def get_stats(self) -> SessionStats:
         """See :meth:`Readers.get_stats`."""
-        with self._gate:
+        with self._gate.visit():
             return self._stats()
 
     # -- what a backend implements -----------------------------------------------------------
@@ -439,7 +439,7 @@ def conflict_error(expected_seq: int, first_seq: int) -> TransactionConflictErro
 
 def _check_kind(address: object, wanted: type[Value[Any, Any]] | type[ValueList[Any, Any]]) -> None:
     if not isinstance(address, wanted):
-        raise InvalidQueryError(f"a {wanted.__name__} address is needed, not {address!r}")
+        raise InvalidAddressError(f"a {wanted.__name__} address is needed, not {address!r}")
 
 
 def _check_ids(ids: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -39,7 +39,7 @@ class Usage(msgspec.Struct, frozen=True):
     cost: UsageCost = UsageCost()
     cache_write_1h: Number | None = None
     reasoning: Number | None = None
-    extra: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    extra: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 class SessionStats(msgspec.Struct, frozen=True):
@@ -73,22 +73,25 @@ def usage_from_json(data: object, what: str) -> Usage:
     Raises :class:`~sessionstore.errors.InvalidValueError`, naming ``what`` and the field, when a
     figure is missing or no finite number.
     """
-    if not isinstance(data, Mapping):
-        raise InvalidValueError(f"{what}: must be an object, not a {type(data).__name__}")
-    cost = data.get("cost")
-    if not isinstance(cost, Mapping):
-        raise InvalidValueError(f"{what}.cost: must be an object")
-    figures = {field: _number(data.get(name), what, name) for name, field in _REQUIRED_NAMES.items()}
+    given = _object(data, what)
+    cost = _object(given.get("cost"), f"{what}.cost")
+    figures = {field: _number(given.get(name), what, name) for name, field in _REQUIRED_NAMES.items()}
     for name, field in _OPTIONAL_NAMES.items():
-        if data.get(name) is not None:
-            figures[field] = _number(data[name], what, name)
+        if given.get(name) is not None:
+            figures[field] = _number(given[name], what, name)
     return Usage(
         **figures,
         cost=UsageCost(
             **{field: _number(cost.get(name), f"{what}.cost", name) for name, field in _COST_NAMES.items()}
         ),
-        extra={name: item for name, item in data.items() if name not in _USAGE_NAMES},
+        extra={name: item for name, item in given.items() if name not in _USAGE_NAMES},
     )
+
+
+def _object(data: object, what: str) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise InvalidValueError(f"{what}: must be an object, not a {type(data).__name__}")
+    return cast("Mapping[str, Any]", data)
 
 
 def usage_to_json(usage: Usage) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class MemoryStorage(StorageBase):
 
     @contextmanager
     def snapshot(self) -> Generator[SessionImage, None, None]:
-        with self._gate, self.commit_turn():
+        with self._gate.visit(), self.commit_turn():
             image = image_of(self._session)
         yield image
 
