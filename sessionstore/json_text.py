@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # public, absent from the stubs
 from math import isfinite
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, cast
 
 import msgspec
 
@@ -33,7 +33,7 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _WHITE_SPACE: Final = re.compile(r"[ \t\n\r]*")
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
-_scan_string: Final[Callable[[str, int, bool], tuple[str, int]]] = scanstring
+_scan_string: Final = cast("Callable[[str, int, bool], tuple[str, int]]", scanstring)
 _fast_encode: Final = msgspec.json.Encoder().encode
 _fast_decode: Final = msgspec.json.Decoder().decode
 
@@ -242,8 +242,8 @@ class _PlainCopy:
     def _advance(self, level: _Level) -> None:
         """Copy the items of ``level`` up to its end or to the next container inside it."""
         for level.key, item in level.items:
-            if isinstance(item, (dict, list, tuple)):
-                level.put(level.key, self._enter(cast("_Container", item)))
+            if _is_container(item):
+                level.put(level.key, self._enter(item))
                 return
             level.put(level.key, self._leaf(item))
         self._levels.pop()
@@ -298,6 +298,10 @@ class _PlainCopy:
             path = [*path[:6], "…", *path[-5:]]
         place = f" (at ${''.join(path)})" if path else ""
         return InvalidValueError(f"{self._what}: {problem}{place}")
+
+
+def _is_container(value: object) -> TypeGuard[_Container]:
+    return isinstance(value, (dict, list, tuple))
 
 
 def _paired(text: str) -> str:
