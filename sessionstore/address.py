@@ -107,24 +107,18 @@ def value(namespace: str, key: str = "", *, scope: None = None) -> Value[Any, Se
 @overload
 def value(namespace: str, key: str = "", *, scope: EphemeralScope) -> Value[Any, EphemeralScope]: ...
 @overload
-def value(
-    namespace: str, key: str = "", *, type: type[T], scope: None = None
-) -> Value[T, SessionScope]: ...
+def value(namespace: str, key: str = "", *, type: type[T], scope: None = None) -> Value[T, SessionScope]: ...
 @overload
 def value(
     namespace: str, key: str = "", *, type: type[T], scope: EphemeralScope
 ) -> Value[T, EphemeralScope]: ...
 @overload
-def value(
-    namespace: str, key: str = "", *, type: Any, scope: None = None
-) -> Value[Any, SessionScope]: ...
+def value(namespace: str, key: str = "", *, type: Any, scope: None = None) -> Value[Any, SessionScope]: ...
 @overload
 def value(
     namespace: str, key: str = "", *, type: Any, scope: EphemeralScope
 ) -> Value[Any, EphemeralScope]: ...
-def value(
-    namespace: str, key: str = "", *, type: Any = Any, scope: Scope | None = None
-) -> Value[Any, Any]:
+def value(namespace: str, key: str = "", *, type: Any = Any, scope: Scope | None = None) -> Value[Any, Any]:
     """The address of the value ``namespace`` / ``key``, in session scope unless ``scope`` is given.
 
     ``type`` is anything that pydantic's ``TypeAdapter`` takes; the default is plain JSON data.
@@ -134,13 +128,9 @@ def value(
 
 
 @overload
-def value_list(
-    namespace: str, key: str = "", *, scope: None = None
-) -> ValueList[Any, SessionScope]: ...
+def value_list(namespace: str, key: str = "", *, scope: None = None) -> ValueList[Any, SessionScope]: ...
 @overload
-def value_list(
-    namespace: str, key: str = "", *, scope: EphemeralScope
-) -> ValueList[Any, EphemeralScope]: ...
+def value_list(namespace: str, key: str = "", *, scope: EphemeralScope) -> ValueList[Any, EphemeralScope]: ...
 @overload
 def value_list(
     namespace: str, key: str = "", *, type: type[T], scope: None = None

@@ -95,9 +95,7 @@ def entry_label(entry: str) -> Value[str, SessionScope]:
     return value(ENTRY_LABEL, entry, type=str)
 
 
-def operation_tool_memo(
-    operation: str, invocation: str, name: str
-) -> Value[Any, EphemeralScope]:
+def operation_tool_memo(operation: str, invocation: str, name: str) -> Value[Any, EphemeralScope]:
     """A memo that a tool keeps while its operation runs."""
     key = _key(operation, invocation, name)
     return value(OPERATION_TOOL_MEMO, key, scope=ephemeral_scope(operation))
@@ -120,9 +118,7 @@ def branch_tip_inventory_prefix() -> Value[str | None, SessionScope]:
     return value(BRANCH_TIP, type=str | None)
 
 
-def operation_tool_args_prefix(
-    operation: str, step: str | None = None
-) -> Value[Any, SessionScope]:
+def operation_tool_args_prefix(operation: str, step: str | None = None) -> Value[Any, SessionScope]:
     """The tool arguments of an operation, or of one step, for ``scan_values`` only."""
     parts = (operation,) if step is None else (operation, step)
     return value(OPERATION_TOOL_ARGS, _key(*parts, ""))

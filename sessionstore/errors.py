@@ -67,7 +67,7 @@ class SessionExistsError(SessionStoreError, ValueError):
 
 
 class SessionAlreadyOpenError(SessionStoreError, RuntimeError):
-    """This repository has the session open, or works on its id right now."""
+    """The repository has the session open, or works on its id right now."""
 
 
 class SessionClosedError(SessionStoreError, RuntimeError):

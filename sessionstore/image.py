@@ -3,15 +3,22 @@
 Fork, copy, import, export, upgrade and verify all read images and load them. What makes an image
 holds at most a batch of payloads in memory; what loads one writes batch by batch and publishes the
 session at the end, complete, or not at all.
+
+A store gives a :class:`SessionSnapshot`: an image that stays at its boundary and can be asked for
+a part of itself, structure first and payloads later, which is what a fork needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 import msgspec
 
-from sessionstore.records import Record
+from sessionstore.address import Place
+from sessionstore.entries import EntryStructure
+from sessionstore.records import Record, ValueRecord
 from sessionstore.usage import SessionStats
 
 
@@ -31,12 +38,90 @@ class ImageHeader(msgspec.Struct, frozen=True):
     legacy_parent_session_path: str | None = None
 
 
-class SessionImage(msgspec.Struct, frozen=True):
+class SessionImage:
     """A header and its records: each kind in ascending ``seq``, a parent before its children.
 
     ``records`` can be read once. Records of live ephemeral scopes carry their ``scope_id``;
     retirements are no records: what they ended is not in the image.
     """
 
-    header: ImageHeader
-    records: Iterator[Record]
+    def __init__(self, header: ImageHeader, records: Iterable[Record]) -> None:
+        self.header: Final = header
+        self.records: Final = iter(records)
+
+
+def _always(_: Place) -> bool:
+    return True
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """A part of a session.
+
+    Entries are all of them, or (``whole_tree`` false) the path from ``tip`` to its root, or none
+    (``tip`` None). ``takes_value`` and ``takes_list`` are asked for each place, those of ephemeral
+    scopes too; neither may read the snapshot.
+    """
+
+    whole_tree: bool = True
+    tip: str | None = None
+    takes_value: Callable[[Place], bool] = _always
+    takes_list: Callable[[Place], bool] = _always
+    usage_rows: bool = True
+
+
+WHOLE_SESSION: Final = Selection()
+"""Everything, live ephemeral scopes included."""
+
+
+class SessionSnapshot(SessionImage, ABC):
+    """A session as of one boundary between two commits; commits go on meanwhile.
+
+    Every read is of this boundary, any number of times, while the ``with`` block that gave the
+    snapshot is open. Only :meth:`read` touches payloads of entries, and holds at most a batch of
+    them; at most 150 bytes for each entry of the session may be kept to find a path. Iterators are
+    to be used one after the other.
+    """
+
+    def __init__(self, header: ImageHeader) -> None:
+        super().__init__(header, self._everything())
+
+    def _everything(self) -> Iterator[Record]:
+        yield from self.read(WHOLE_SESSION)
+
+    @abstractmethod
+    def read(self, selection: Selection) -> Iterator[Record]:
+        """The records of a part: each kind in ascending ``seq``."""
+
+    @abstractmethod
+    def value(self, place: Place) -> ValueRecord | None:
+        """The value at a place, or None."""
+
+    @abstractmethod
+    def value_places(self) -> Iterator[Place]:
+        """The places of session scope that hold a value, in no particular order."""
+
+    @abstractmethod
+    def list_places(self) -> Iterator[Place]:
+        """The places of session scope that hold a list that is not empty, each once."""
+
+    @abstractmethod
+    def structure(self) -> Iterator[EntryStructure]:
+        """Every entry without its payload, in ascending ``seq``."""
+
+    @abstractmethod
+    def path(self, start: str) -> Iterator[EntryStructure]:
+        """The path from ``start`` to its root, newest first, without payloads.
+
+        Consumed no further than needed. Raises ``UnknownEntryError`` at the call for an unknown
+        ``start``.
+        """
+
+    def entry_id(self, given: str) -> str:
+        """The id in this snapshot of the entry that callers call ``given``.
+
+        They differ where the stored session is of an older format whose ids are not kept.
+        """
+        return given
+
+    def check_forkable(self) -> None:
+        """Raise ``ForkError`` when the session cannot be forked in the state that it is in."""

@@ -241,7 +241,8 @@ class _PlainCopy:
 
     def _advance(self, level: _Level) -> None:
         """Copy the items of ``level`` up to its end or to the next container inside it."""
-        for level.key, item in level.items:
+        for key, item in level.items:
+            level.key = key
             if _is_container(item):
                 level.put(level.key, self._enter(item))
                 return
@@ -343,7 +344,7 @@ def _on_fresh_stack(work: Callable[[], R]) -> R:
     def run() -> None:
         try:
             outcome.append(work())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # raised again in the caller's thread
             failure.append(error)
 
     thread = threading.Thread(target=run, name="sessionstore-json")

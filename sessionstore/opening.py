@@ -39,9 +39,7 @@ def open_repository(url: str | PathLike[str], **options: Any) -> SessionRepo:
 
             return SqlSessionRepo.from_url(url, **options)
         case _:
-            raise InvalidUrlError(
-                f"the store URL scheme {scheme!r} is not known; known are {KNOWN_URLS}"
-            )
+            raise InvalidUrlError(f"the store URL scheme {scheme!r} is not known; known are {KNOWN_URLS}")
 
 
 _DATABASES = frozenset({"sqlite", "postgresql", "mariadb", "mysql"})

@@ -69,13 +69,7 @@ class Retirement(msgspec.Struct, frozen=True, gc=False):
 
 
 Step: TypeAlias = (
-    EntryRecord
-    | UsageRecord
-    | ValueRecord
-    | ElementRecord
-    | ValueDeletion
-    | ListDeletion
-    | Retirement
+    EntryRecord | UsageRecord | ValueRecord | ElementRecord | ValueDeletion | ListDeletion | Retirement
 )
 """One write as it goes to a log. Until :meth:`CommitPlan.numbered`, ``seq`` counts from 0."""
 
@@ -204,9 +198,7 @@ def _capture(write: Write[Any], offset: int) -> Step:
 
 
 def _entry_record(entry: NewEntry, offset: int) -> EntryRecord:
-    if not isinstance(
-        entry, (NewMessageEntry, NewCompactionEntry, NewBranchSummaryEntry, NewCustomEntry)
-    ):
+    if not isinstance(entry, (NewMessageEntry, NewCompactionEntry, NewBranchSummaryEntry, NewCustomEntry)):
         raise InvalidValueError(f"insert_entry takes a new entry, not a {type(entry).__name__}")
     id = check_text(entry.id, "entry id", limit=NAMESPACE_LIMIT)
     parent_id = entry.parent_id
@@ -214,9 +206,7 @@ def _entry_record(entry: NewEntry, offset: int) -> EntryRecord:
         parent_id = check_text(parent_id, f"parent id of entry {id!r}", limit=NAMESPACE_LIMIT)
     custom_type = None
     if isinstance(entry, NewCustomEntry):
-        custom_type = check_text(
-            entry.custom_type, f"custom type of entry {id!r}", limit=NAMESPACE_LIMIT
-        )
+        custom_type = check_text(entry.custom_type, f"custom type of entry {id!r}", limit=NAMESPACE_LIMIT)
     what = f"entry {id!r}"
     payload = json_text.encode(_payload(entry, what), what)
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
@@ -278,9 +268,7 @@ def _checked_summary(entry: NewCompactionEntry | NewBranchSummaryEntry, what: st
     return entry.summary
 
 
-def _check_type(
-    given: object, wanted: tuple[type[Any], ...], what: str, field: str, name: str
-) -> None:
+def _check_type(given: object, wanted: tuple[type[Any], ...], what: str, field: str, name: str) -> None:
     if not isinstance(given, wanted):
         raise InvalidValueError(f"{what}: {field} must be {name}, not a {type(given).__name__}")
 
@@ -300,9 +288,7 @@ def _usage_record(row: NewUsageRow, offset: int) -> UsageRecord:
         entry_id = check_text(entry_id, f"entry id of {what}", limit=NAMESPACE_LIMIT)
     _check_type(row.adjustment, (bool,), what, "adjustment", "a bool")
     details = None if row.details is ABSENT else json_text.encode(row.details, f"details of {what}")
-    return UsageRecord(
-        id, offset, entry_id, row.adjustment, capture_usage(row.usage, what), details
-    )
+    return UsageRecord(id, offset, entry_id, row.adjustment, capture_usage(row.usage, what), details)
 
 
 def _fold(scope_id: str, steps: tuple[Step, ...]) -> CommitPlan:
@@ -383,13 +369,9 @@ def _number(step: Step, first_seq: int, timestamp: int) -> Step:
         case ValueRecord():
             return ValueRecord(step.scope_id, step.namespace, step.key, seq, step.value)
         case ElementRecord():
-            return ElementRecord(
-                step.scope_id, step.namespace, step.key, seq, step.value, step.tag
-            )
+            return ElementRecord(step.scope_id, step.namespace, step.key, seq, step.value, step.tag)
         case UsageRecord():
-            return UsageRecord(
-                step.id, seq, step.entry_id, step.adjustment, step.usage, step.details
-            )
+            return UsageRecord(step.id, seq, step.entry_id, step.adjustment, step.usage, step.details)
         case ValueDeletion():
             return ValueDeletion(step.place, seq)
         case ListDeletion():

@@ -6,15 +6,13 @@ handle for each session, foreign metadata and closing are decided here, once.
 
 from __future__ import annotations
 
+import builtins
 import threading
 from abc import ABC, abstractmethod
-from builtins import list as List  # the method named list hides the type in the class body
 from collections.abc import Generator, Hashable, Iterable
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import TypeAlias, cast
-
-from typing_extensions import Self
+from typing import Self, TypeAlias, cast
 
 from sessionstore.errors import (
     ForeignSessionError,
@@ -27,7 +25,7 @@ from sessionstore.errors import (
     SessionStoreError,
 )
 from sessionstore.ids import Clock, IdGenerator, Uuid7Generator, system_clock
-from sessionstore.image import SessionImage
+from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.line import ActivityGate
 from sessionstore.metadata import SessionMetadata, check_session_id
 from sessionstore.session import Session
@@ -41,9 +39,7 @@ SessionRef: TypeAlias = SessionMetadata | str
 class SessionRepo(ABC):
     """A container of sessions. A context manager; may be used from several threads."""
 
-    def __init__(
-        self, *, clock: Clock | None = None, id_generator: IdGenerator | None = None
-    ) -> None:
+    def __init__(self, *, clock: Clock | None = None, id_generator: IdGenerator | None = None) -> None:
         self._clock: Clock = clock or system_clock
         self._id_generator: IdGenerator = id_generator or Uuid7Generator()
         self._gate = ActivityGate("the repository")
@@ -118,7 +114,7 @@ class SessionRepo(ABC):
                 self._delete(session)
 
     @contextmanager
-    def snapshot(self, session: SessionRef) -> Generator[SessionImage, None, None]:
+    def snapshot(self, session: SessionRef) -> Generator[SessionSnapshot, None, None]:
         """The session as of one boundary between two commits, read inside the ``with`` block.
 
         Of a session that is open in this repository the boundary is taken on its commit line; any
@@ -128,9 +124,7 @@ class SessionRepo(ABC):
             self._check_ref(session)
             with self._guard:
                 claim = self._claims.get(self._claim_key(session))
-            boundary = (
-                claim.storage.snapshot() if isinstance(claim, _Open) else self._snapshot(session)
-            )
+            boundary = claim.storage.snapshot() if isinstance(claim, _Open) else self._snapshot(session)
             with boundary as image:
                 yield image
 
@@ -174,24 +168,24 @@ class SessionRepo(ABC):
             session.refuse_holder()
         self._gate.seal()
 
-    def _close_all(self) -> List[Exception]:
+    def _close_all(self) -> builtins.list[Exception]:
         # What is being created or opened right now ends first, and is then closed with the rest.
         for session in self._open_sessions():
             session.begin_close()
         self._gate.drain()
-        errors: List[Exception] = []
+        errors: builtins.list[Exception] = []
         for session in self._open_sessions():
             try:
                 session.close()
-            except Exception as error:  # whatever it is, the others are closed all the same
+            except Exception as error:  # noqa: BLE001  # whatever it is, the others are closed all the same
                 errors.append(error)
         try:
             self._release()
-        except Exception as error:  # told together with the others
+        except Exception as error:  # noqa: BLE001  # told together with the others
             errors.append(error)
         return errors
 
-    def _open_sessions(self) -> List[Session]:
+    def _open_sessions(self) -> builtins.list[Session]:
         with self._guard:
             return [claim.session for claim in self._claims.values() if isinstance(claim, _Open)]
 
@@ -219,9 +213,7 @@ class SessionRepo(ABC):
             yield
 
     @contextmanager
-    def _reserving(
-        self, key: Hashable, *, to_create: bool = False
-    ) -> Generator[None, None, None]:
+    def _reserving(self, key: Hashable, *, to_create: bool = False) -> Generator[None, None, None]:
         """Keep an id for the length of the block; who comes second fails at once."""
         reservation = _Reservation()
         try:
@@ -236,9 +228,7 @@ class SessionRepo(ABC):
                     del self._claims[key]
 
     def _opened(self, key: Hashable, metadata: SessionMetadata, storage: StorageBase) -> Session:
-        session = Session(
-            storage, metadata, self._id_generator, lambda closed: self._forget(key, closed)
-        )
+        session = Session(storage, metadata, self._id_generator, lambda closed: self._forget(key, closed))
         with self._guard:
             self._claims[key] = _Open(session, storage)
         return session
@@ -290,15 +280,15 @@ class SessionRepo(ABC):
     @abstractmethod
     def _list(
         self, cwd: str | None, limit: int | None, before: SessionMetadata | None
-    ) -> List[SessionMetadata]:
+    ) -> builtins.list[SessionMetadata]:
         """Metadata in order: ``created_at`` descending, then id ascending; see :func:`page`."""
 
     @abstractmethod
     def _delete(self, session: SessionRef) -> None: ...
 
     @abstractmethod
-    def _snapshot(self, session: SessionRef) -> AbstractContextManager[SessionImage]:
-        """A read-only image of a session that is not open in this repository."""
+    def _snapshot(self, session: SessionRef) -> AbstractContextManager[SessionSnapshot]:
+        """A read-only snapshot of a session that is not open in this repository."""
 
     @abstractmethod
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
@@ -315,7 +305,7 @@ class SessionRepo(ABC):
         cwd: str | None = None,
         limit: int | None = None,
         before: SessionMetadata | None = None,
-    ) -> List[SessionMetadata]:
+    ) -> builtins.list[SessionMetadata]:
         """Metadata of every readable session, ``created_at`` descending, then id ascending.
 
         ``cwd`` keeps the sessions of one working directory, ``limit`` and ``before`` page: a page
@@ -352,7 +342,7 @@ def page(
     cwd: str | None,
     limit: int | None,
     before: SessionMetadata | None,
-) -> List[SessionMetadata]:
+) -> builtins.list[SessionMetadata]:
     """Order, filter and page metadata for a backend that has no index for it."""
     ordered = sorted(
         (metadata for metadata in sessions if cwd is None or metadata.cwd == cwd),
@@ -387,7 +377,7 @@ def _check_cwd(cwd: str | None) -> str | None:
     return check_optional_text(cwd, "cwd", limit=None, error=InvalidAddressError) or None
 
 
-def _one_of(errors: List[Exception]) -> Exception | None:
+def _one_of(errors: builtins.list[Exception]) -> Exception | None:
     if len(errors) > 1:
         return ExceptionGroup("several sessions could not be closed", errors)
     return errors[0] if errors else None

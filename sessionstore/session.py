@@ -7,9 +7,7 @@ from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, TypeVar, overload
-
-from typing_extensions import Self
+from typing import Any, Final, Self, TypeVar, overload
 
 from sessionstore import builtin
 from sessionstore.address import Value, ValueList
@@ -117,9 +115,7 @@ class SessionReaders:
         cursor: int | None = None,
     ) -> list[Entry]:
         """Entries of the whole session, newest first by default; ``cursor`` is an exclusive seq."""
-        query = find_query(
-            type=type, custom_type=custom_type, order=order, limit=limit, cursor=cursor
-        )
+        query = find_query(type=type, custom_type=custom_type, order=order, limit=limit, cursor=cursor)
         return self._readable().scan_entries(
             type=query.type,
             custom_type=query.custom_type,
@@ -138,9 +134,7 @@ class SessionReaders:
         cursor: int | None = None,
     ) -> Entry | None:
         """The first entry that :meth:`find_entries` would give, or None."""
-        found = self.find_entries(
-            type=type, custom_type=custom_type, order=order, limit=1, cursor=cursor
-        )
+        found = self.find_entries(type=type, custom_type=custom_type, order=order, limit=1, cursor=cursor)
         return found[0] if found else None
 
     def scan_branch(
@@ -207,9 +201,7 @@ class SessionReaders:
         limit: int | None = None,
     ) -> list[UsageRow]:
         """Rows of the ledger by ``seq``; bounds are inclusive."""
-        return self._readable().scan_usage(
-            from_seq=from_seq, to_seq=to_seq, order=order, limit=limit
-        )
+        return self._readable().scan_usage(from_seq=from_seq, to_seq=to_seq, order=order, limit=limit)
 
 
 class SessionMutation(SessionReaders):
@@ -374,9 +366,7 @@ class Session(SessionReaders):
         """Delete the value at ``address``; legal when there is none."""
         return self._commit_one(delete_value(address))
 
-    def append_list(
-        self, address: ValueList[T, Sc], element: T, tag: str | None = None
-    ) -> CommitResult:
+    def append_list(self, address: ValueList[T, Sc], element: T, tag: str | None = None) -> CommitResult:
         """Append ``element`` to the list at ``address``."""
         return self._commit_one(append_list(address, element, tag))
 
@@ -477,8 +467,7 @@ class Session(SessionReaders):
         self._gate.seal()
         try:
             self._storage.close()
-        except Exception as error:
-            # Kept whatever it is: every later close has to tell the same.
+        except Exception as error:  # noqa: BLE001  # kept: every later close has to tell the same
             self._close_error = error
         finally:
             self._closed = True
@@ -579,9 +568,7 @@ class Branch:
         id = self._session.id_generator.next()
         return self._append(lambda tip: NewCustomEntry(id, tip, custom_type, data), [])
 
-    def _append(
-        self, new_entry: Callable[[str | None], NewEntry], rows: list[Write[SessionScope]]
-    ) -> str:
+    def _append(self, new_entry: Callable[[str | None], NewEntry], rows: list[Write[SessionScope]]) -> str:
         with self._session.begin_mutation() as mutation:
             entry = new_entry(self._tip(mutation))
             moved = set_value(builtin.branch_tip(self._name), entry.id)

@@ -21,8 +21,13 @@ from sessionstore.entries import (
     StoredValue,
     UsageRow,
 )
-from sessionstore.errors import InvalidAddressError, InvalidQueryError, TransactionConflictError, UnknownEntryError
-from sessionstore.image import SessionImage
+from sessionstore.errors import (
+    InvalidAddressError,
+    InvalidQueryError,
+    TransactionConflictError,
+    UnknownEntryError,
+)
+from sessionstore.image import SessionSnapshot
 from sessionstore.line import ActivityGate, Line
 from sessionstore.plan import CommitPlan, plan_commit
 from sessionstore.queries import (
@@ -187,9 +192,7 @@ class StorageBase(ABC):
     def commit(
         self, writes: Sequence[Write[EphemeralScope]], *, expected_seq: int | None = None
     ) -> CommitResult: ...
-    def commit(
-        self, writes: Sequence[Write[Any]], *, expected_seq: int | None = None
-    ) -> CommitResult:
+    def commit(self, writes: Sequence[Write[Any]], *, expected_seq: int | None = None) -> CommitResult:
         """Apply ``writes`` all or none, in order, after the commits admitted before.
 
         With ``expected_seq`` the transaction fails with ``TransactionConflictError`` unless that
@@ -413,7 +416,7 @@ class StorageBase(ABC):
     def _stats(self) -> SessionStats: ...
 
     @abstractmethod
-    def snapshot(self) -> AbstractContextManager[SessionImage]:
+    def snapshot(self) -> AbstractContextManager[SessionSnapshot]:
         """The session as of one boundary between two commits, open for reading.
 
         Its records are read inside the ``with`` block; commits go on meanwhile.

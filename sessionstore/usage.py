@@ -96,9 +96,7 @@ def _object(data: object, what: str) -> Mapping[str, Any]:
 
 def usage_to_json(usage: Usage) -> dict[str, Any]:
     """The JSON form, in the names and the order that the files use."""
-    data: dict[str, Any] = {
-        name: getattr(usage, field) for name, field in _REQUIRED_NAMES.items()
-    }
+    data: dict[str, Any] = {name: getattr(usage, field) for name, field in _REQUIRED_NAMES.items()}
     data["cost"] = {name: getattr(usage.cost, field) for name, field in _COST_NAMES.items()}
     for name, field in _OPTIONAL_NAMES.items():
         if getattr(usage, field) is not None:

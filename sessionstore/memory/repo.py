@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
 import threading
-from builtins import list as List
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -11,9 +11,10 @@ import uuid_utils
 
 from sessionstore.errors import SessionExistsError
 from sessionstore.ids import Clock, IdGenerator
-from sessionstore.image import SessionImage
+from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.memory.state import SessionState
-from sessionstore.memory.storage import MemorySession, MemoryStorage, image_of
+from sessionstore.memory.snapshot import MemorySnapshot
+from sessionstore.memory.storage import MemorySession, MemoryStorage
 from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.repository import SessionRef, SessionRepo, page
 from sessionstore.storage import StorageBase
@@ -25,9 +26,7 @@ class MemorySessionRepo(SessionRepo):
     ``clock`` gives Unix ms; ``id_generator`` makes the ids.
     """
 
-    def __init__(
-        self, *, clock: Clock | None = None, id_generator: IdGenerator | None = None
-    ) -> None:
+    def __init__(self, *, clock: Clock | None = None, id_generator: IdGenerator | None = None) -> None:
         super().__init__(clock=clock, id_generator=id_generator)
         self._container = f"memory:{uuid_utils.uuid4()}"
         self._sessions: dict[str, MemorySession] = {}
@@ -58,8 +57,7 @@ class MemorySessionRepo(SessionRepo):
         id = session if isinstance(session, str) else session.id
         found = self._sessions.get(id)
         if found is None or (
-            isinstance(session, SessionMetadata)
-            and session.created_at != found.metadata.created_at
+            isinstance(session, SessionMetadata) and session.created_at != found.metadata.created_at
         ):
             raise not_found(id, self._container)
         return found
@@ -69,7 +67,7 @@ class MemorySessionRepo(SessionRepo):
 
     def _list(
         self, cwd: str | None, limit: int | None, before: SessionMetadata | None
-    ) -> List[SessionMetadata]:
+    ) -> builtins.list[SessionMetadata]:
         with self._sessions_guard:
             sessions = [session.metadata for session in self._sessions.values()]
         return page(sessions, cwd, limit, before)
@@ -82,8 +80,8 @@ class MemorySessionRepo(SessionRepo):
             found.deleted = True
 
     @contextmanager
-    def _snapshot(self, session: SessionRef) -> Generator[SessionImage, None, None]:
-        yield image_of(self._find(session))
+    def _snapshot(self, session: SessionRef) -> Generator[SessionSnapshot, None, None]:
+        yield MemorySnapshot(self._find(session))
 
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
         state = SessionState(image.header.next_seq, image.header.stats)

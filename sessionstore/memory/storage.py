@@ -95,6 +95,7 @@ class MemoryStorage(StorageBase):
 
     @contextmanager
     def snapshot(self) -> Generator[SessionImage, None, None]:
+        """The session as of one boundary between two commits."""
         with self._gate.visit(), self.commit_turn():
             image = image_of(self._session)
         yield image
