@@ -13,8 +13,7 @@ from sessionstore.errors import SessionExistsError
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.memory.state import SessionState
-from sessionstore.memory.snapshot import MemorySnapshot
-from sessionstore.memory.storage import MemorySession, MemoryStorage
+from sessionstore.memory.storage import MemorySession, MemoryStorage, snapshot_of
 from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.repository import SessionRef, SessionRepo, page
 from sessionstore.storage import StorageBase
@@ -81,7 +80,7 @@ class MemorySessionRepo(SessionRepo):
 
     @contextmanager
     def _snapshot(self, session: SessionRef) -> Generator[SessionSnapshot, None, None]:
-        yield MemorySnapshot(self._find(session))
+        yield snapshot_of(self._find(session))
 
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
         state = SessionState(image.header.next_seq, image.header.stats)

@@ -172,14 +172,6 @@ class SessionState:
         within = _within(self.usage_order, query)
         return (within if query.order == "asc" else within[::-1])[: query.limit]
 
-    def records(self) -> Iterator[Record]:
-        """Every record as it stands now; the state may change while it is read."""
-        yield from list(self.entry_order)
-        yield from list(self.usage_order)
-        yield from sorted(self.values.values(), key=_by_seq)
-        elements = [element for elements in self.lists.values() for element in elements]
-        yield from sorted(elements, key=_by_seq)
-
 
 def _within(records: list[R], query: ScanQuery) -> list[R]:
     start = bisect_left(records, query.from_seq, key=_by_seq)

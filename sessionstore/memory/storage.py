@@ -11,7 +11,8 @@ import msgspec
 from sessionstore.address import Place
 from sessionstore.entries import CommitResult
 from sessionstore.ids import Clock
-from sessionstore.image import ImageHeader, SessionImage
+from sessionstore.image import SessionSnapshot
+from sessionstore.memory.snapshot import MemorySnapshot
 from sessionstore.memory.state import SessionState
 from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.plan import CommitPlan
@@ -94,27 +95,17 @@ class MemoryStorage(StorageBase):
         return self._state.stats
 
     @contextmanager
-    def snapshot(self) -> Generator[SessionImage, None, None]:
-        """The session as of one boundary between two commits."""
+    def snapshot(self) -> Generator[SessionSnapshot, None, None]:
+        """See :meth:`StorageBase.snapshot`."""
         with self._gate.visit(), self.commit_turn():
-            image = image_of(self._session)
-        yield image
+            boundary = snapshot_of(self._session)
+        yield boundary
 
     def _release(self) -> None:
         pass
 
 
-def image_of(session: MemorySession) -> SessionImage:
-    """An image whose records are fixed now; references only, since records never change."""
-    metadata = session.metadata
+def snapshot_of(session: MemorySession) -> MemorySnapshot:
+    """The session as it stands between two commits."""
     with session.guard:
-        header = ImageHeader(
-            metadata.id,
-            metadata.created_at,
-            session.state.next_seq,
-            session.state.stats,
-            metadata.parent_session_id,
-            metadata.cwd,
-            metadata.legacy_parent_session_path,
-        )
-        return SessionImage(header, iter(list(session.state.records())))
+        return MemorySnapshot(session.metadata, session.state)
