@@ -146,6 +146,34 @@ class SessionRepo(ABC):
             with self._reserving(self._claim_key(metadata), to_create=True):
                 return self._load(metadata, image)
 
+    def check_container(self) -> builtins.list[str]:
+        """What is wrong with the container itself, a line each: its schema, files that are no session.
+
+        Changes nothing. For ``sessionstore verify``.
+        """
+        with self._working():
+            return self._check_container()
+
+    def check_session(self, session: SessionRef) -> builtins.list[str]:
+        """What is wrong with what this store derives from a session's records, a line each.
+
+        Changes nothing; an index that is rebuilt by :meth:`repair_session` is meant.
+        """
+        with self._working():
+            self._check_ref(session)
+            return self._check_session(session)
+
+    def repair_session(self, session: SessionRef) -> builtins.list[str]:
+        """Rebuild what is derived and set aside what cannot be read; a line for each thing done.
+
+        Deletes nothing that could be data, and says what was lost. Raises
+        ``SessionAlreadyOpenError`` when the session is open in this repository.
+        """
+        with self._working():
+            self._check_ref(session)
+            with self._reserving(self._claim_key(session)):
+                return self._repair_session(session)
+
     def close(self) -> None:
         """Close every open session, wait for all of them, and release the container.
 
@@ -293,6 +321,18 @@ class SessionRepo(ABC):
     @abstractmethod
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
         """Store an image, batch by batch, and publish it at the end."""
+
+    def _check_container(self) -> builtins.list[str]:
+        """Nothing, for a container that cannot be wrong by itself."""
+        return []
+
+    def _check_session(self, session: SessionRef) -> builtins.list[str]:
+        """Nothing, for a store that derives nothing from its records."""
+        return []
+
+    def _repair_session(self, session: SessionRef) -> builtins.list[str]:
+        """Called with the id reserved."""
+        return []
 
     @abstractmethod
     def _release(self) -> None:
