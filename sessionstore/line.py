@@ -28,19 +28,25 @@ class _State(Enum):
 class _Turn:
     """One place in the line, which outlives a ticket that is dropped."""
 
-    __slots__ = ("on_settled", "owner", "state", "told")
+    __slots__ = ("followers", "on_settled", "open_ended", "owner", "state", "told")
 
-    def __init__(self, owner: Hashable | None) -> None:
+    def __init__(self, owner: Hashable | None, open_ended: bool) -> None:
         self.owner = owner
+        self.open_ended = open_ended
         self.state = _State.ENDED  # until it is in a line
         self.on_settled: Callable[[], object] | None = None
         self.told = False
+        self.followers: list[Callable[[], object]] = []
 
     def tell(self) -> None:
         """Call back, once, whoever waits for this turn."""
         if not self.told and self.on_settled is not None:
             self.on_settled()
             self.told = True
+
+    def tell_followers(self) -> None:
+        """Call back whoever waits for this turn to be over."""
+        _call_all(self.followers)
 
 
 class Ticket:
@@ -111,13 +117,15 @@ class Line:
         self._sealed = False
         self._on_idle: list[Callable[[], object]] = []
 
-    def enqueue(self, owner: Hashable | None = None) -> Ticket:
+    def enqueue(self, owner: Hashable | None = None, *, open_ended: bool = False) -> Ticket:
         """Take the next place. Never blocks.
 
-        Raises ``SessionClosedError`` when the line is sealed, and ``MutationError`` when the
-        running turn is ``owner``'s own, which could never be granted.
+        An ``open_ended`` turn is held by somebody who may do anything before ending it; nobody
+        waits for one through :meth:`on_passed`. Raises ``SessionClosedError`` when the line is
+        sealed, and ``MutationError`` when the running turn is ``owner``'s own, which could never
+        be granted.
         """
-        turn = _Turn(owner)
+        turn = _Turn(owner, open_ended)
         ticket = Ticket(self, turn)
         with self.guard:
             if self._sealed:
@@ -160,19 +168,42 @@ class Line:
 
     def _advance(self) -> None:
         while self._running is None or self._running.state is _State.ENDED:
+            if self._running is not None:
+                self._running.tell_followers()
             if not self._waiting:
                 self._running = None
-                self._tell_idle()
+                _call_all(self._on_idle)
                 return
             self._running = self._waiting[0]
             self._waiting.popleft()
         self._running.state = _State.GRANTED
         self._running.tell()
 
-    def _tell_idle(self) -> None:
-        while self._on_idle:
-            self._on_idle[-1]()
-            self._on_idle.pop()
+    def on_passed(self, callback: Callable[[], object]) -> bool:
+        """Call ``callback`` once everybody who is in line now has left it; never blocks.
+
+        Those from the first open-ended turn on are not waited for: its holder may be waiting for
+        the caller. False, and the callback is not kept, when there is nobody to wait for. It is
+        called as :meth:`Ticket.on_settled` says.
+        """
+        if self._running is None:
+            return False
+        with self.guard:
+            last = self._last_before_open_end()
+            if last is None:
+                return False
+            last.followers.append(callback)
+        return True
+
+    def _last_before_open_end(self) -> _Turn | None:
+        last = None
+        for turn in (self._running, *self._waiting):
+            # A turn that left while it waited keeps its place until the line has come to it.
+            if turn is not None and turn.state is not _State.ENDED:
+                if turn.open_ended:
+                    break
+                last = turn
+        return last
 
     def seal(self) -> None:
         """Admit nothing more and refuse what waits; the running turn goes on. Never blocks."""
@@ -183,19 +214,31 @@ class Line:
                 if turn.state is _State.WAITING:
                     turn.state = _State.REFUSED
                 turn.tell()
+                turn.tell_followers()
                 self._waiting.popleft()
+
+    def on_idle(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` once no turn runs: at once, or as :meth:`Ticket.on_settled` says."""
+        with self.guard:
+            self._on_idle.append(callback)
+            self._advance()
 
     def drain(self) -> None:
         """Block until no turn runs."""
         idle = threading.Event()
-        with self.guard:
-            self._on_idle.append(idle.set)
-            self._advance()
+        self.on_idle(idle.set)
         idle.wait()
 
     def closed_error(self) -> SessionClosedError:
         """The error of whoever comes after :meth:`seal`."""
         return SessionClosedError(f"{self._what} is closed")
+
+
+def _call_all(callbacks: list[Callable[[], object]]) -> None:
+    # Called before it is removed: an interrupt in between calls it twice rather than never.
+    while callbacks:
+        callbacks[-1]()
+        callbacks.pop()
 
 
 class Visit:
@@ -211,7 +254,12 @@ class Visit:
 
     def __enter__(self) -> None:
         self._over = False
-        self._gate.let_in(self)
+        try:
+            self._gate.let_in(self)
+        except BaseException:
+            # Not left to the dropping of this object: whoever keeps the error keeps it alive.
+            self.__exit__()
+            raise
 
     def __exit__(self, *_: object) -> None:
         if not self._over:

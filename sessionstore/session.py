@@ -323,10 +323,25 @@ class Session(SessionReaders):
         with self.begin_mutation() as mutation:
             return fn(mutation)
 
-    def take_ticket(self, owner: Hashable) -> Ticket:
-        """Queue ``owner`` for a mutation without waiting; see :data:`granted_ticket`."""
+    def take_ticket(self, owner: Hashable, *, open_ended: bool = False) -> Ticket:
+        """Queue ``owner`` for a mutation without waiting; see :data:`granted_ticket`.
+
+        ``open_ended`` when the caller is going to hold it for longer than one call.
+        """
         self._gate.check_process()
-        return self._line.enqueue(owner)
+        return self._line.enqueue(owner, open_ended=open_ended)
+
+    def on_passed(self, callback: Callable[[], object]) -> bool:
+        """Call ``callback`` once the mutations that are in line now are over; never blocks.
+
+        See :meth:`~sessionstore.line.Line.on_passed`.
+        """
+        self._gate.check_process()
+        return self._line.on_passed(callback)
+
+    def on_idle(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` once no mutation runs, at once or from another thread; never blocks."""
+        self._line.on_idle(callback)
 
     def _take_turn(self) -> Ticket:
         ticket = granted_ticket.get()
