@@ -56,6 +56,7 @@ from sessionstore.errors import (
     UnknownEntryError,
     UnsupportedStorageVersionError,
 )
+from sessionstore.fork import ForkBranch, ForkTree
 from sessionstore.ids import IdGenerator
 from sessionstore.memory import MemorySessionRepo
 from sessionstore.metadata import SessionMetadata
@@ -92,7 +93,9 @@ __all__ = [
     "EntryStructure",
     "EphemeralScope",
     "ForeignSessionError",
+    "ForkBranch",
     "ForkError",
+    "ForkTree",
     "IdGenerator",
     "InvalidAddressError",
     "InvalidBranchError",

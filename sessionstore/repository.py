@@ -10,7 +10,7 @@ import builtins
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Iterable
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Self, TypeAlias, cast
 
@@ -24,6 +24,8 @@ from sessionstore.errors import (
     SessionExistsError,
     SessionStoreError,
 )
+from sessionstore.foreign import snapshot_of_file
+from sessionstore.fork import Fork, ForkImage, check_fork, fork_image
 from sessionstore.ids import Clock, IdGenerator, Uuid7Generator, system_clock
 from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.line import ActivityGate
@@ -122,11 +124,86 @@ class SessionRepo(ABC):
         """
         with self._working():
             self._check_ref(session)
-            with self._guard:
-                claim = self._claims.get(self._claim_key(session))
-            boundary = claim.storage.snapshot() if isinstance(claim, _Open) else self._snapshot(session)
-            with boundary as image:
-                yield image
+            with ExitStack() as reading:
+                yield self._at_boundary(session, reading)
+
+    def _at_boundary(self, session: SessionRef, reading: ExitStack) -> SessionSnapshot:
+        claim = self._open_claim(session)
+        if claim is not None:
+            with suppress(SessionClosedError):
+                return reading.enter_context(claim.storage.snapshot())
+            # A close is under way: once it is over, what was admitted before is in the container.
+            claim.storage.close()
+        return reading.enter_context(self._snapshot(session))
+
+    def fork(
+        self,
+        source: SessionRef,
+        fork: Fork,
+        *,
+        id: str | None = None,
+        source_repository: SessionRepo | None = None,
+    ) -> Session:
+        """Copy a branch or the whole tree of a session to a new one, and return that open.
+
+        The source may be open here or elsewhere, be written meanwhile, and be foreign: a file is
+        read from exactly the path that its metadata names, anything else through
+        ``source_repository``, which an id then belongs to. Without ``id`` the new session gets a
+        UUIDv7. Raises ``ForkError`` (what cannot be forked), ``SessionNotFoundError``,
+        ``SessionExistsError`` (``id`` is taken or reserved), ``ForeignSessionError``.
+        """
+        with self._working():
+            wanted = check_fork(fork)
+            origin = self._origin_of(source, source_repository)
+            found = source if isinstance(source, SessionMetadata) else (origin or self).get(source)
+            created_at = self._clock()
+            metadata = SessionMetadata(
+                id=self._id_generator.next(created_at) if id is None else check_session_id(id),
+                created_at=created_at,
+                container=self.container,
+                parent_session_id=check_session_id(found.id),
+                cwd=_check_cwd(found.cwd),
+            )
+            key = self._claim_key(metadata)
+            with self._reserving(key, to_create=True):
+                boundary = snapshot_of_file(found) if origin is None else origin.snapshot(found)
+                inside = origin is not None and origin.container == self.container
+                return self._opened(key, *self._forked(metadata, boundary, wanted, inside))
+
+    def _origin_of(self, source: SessionRef, given: SessionRepo | None) -> SessionRepo | None:
+        """The repository that reads the source of a fork; None for a file of another container."""
+        if not isinstance(source, SessionMetadata):
+            return self if given is None else given
+        owners = (repo for repo in (self, given) if repo is not None and repo._owns(source))
+        return next(owners, None)
+
+    def _owns(self, metadata: SessionMetadata) -> bool:
+        with suppress(ForeignSessionError):
+            self._check_own(metadata)
+            return True
+        return False
+
+    def _forked(
+        self,
+        metadata: SessionMetadata,
+        boundary: AbstractContextManager[SessionSnapshot],
+        fork: Fork,
+        inside: bool,
+    ) -> tuple[SessionMetadata, StorageBase]:
+        made: SessionMetadata | None = None
+        try:
+            with boundary as source:
+                image = fork_image(source, fork, metadata.id, metadata.created_at)
+                if image.header.cwd != metadata.cwd:
+                    raise ForeignSessionError(
+                        f"session {source.header.id!r} has another cwd than its metadata says: get it anew"
+                    )
+                made = self._fork_inside(metadata, image) if inside else self._load(metadata, image)
+            return self._open(made)
+        except BaseException:
+            if made is not None:
+                self._delete(made)
+            raise
 
     def load(self, image: SessionImage) -> SessionMetadata:
         """Make a session from an image, complete or not at all; it is left closed.
@@ -191,7 +268,10 @@ class SessionRepo(ABC):
             raise self._close_error
 
     def _begin_close(self) -> None:
-        self._gate.check_process()
+        try:
+            self._gate.check_process()
+        except SessionClosedError as error:
+            raise RepositoryClosedError(str(error)) from None
         for session in self._open_sessions():
             session.refuse_holder()
         self._gate.seal()
@@ -237,8 +317,10 @@ class SessionRepo(ABC):
             visit.__enter__()
         except SessionClosedError as error:
             raise RepositoryClosedError(str(error)) from None
-        with visit:
+        try:
             yield
+        finally:
+            visit.__exit__()
 
     @contextmanager
     def _reserving(self, key: Hashable, *, to_create: bool = False) -> Generator[None, None, None]:
@@ -260,6 +342,16 @@ class SessionRepo(ABC):
         with self._guard:
             self._claims[key] = _Open(session, storage)
         return session
+
+    def _open_claim(self, session: SessionRef) -> _Open | None:
+        """The open handle of exactly this session: not of a later one of the same id."""
+        with self._guard:
+            claim = self._claims.get(self._claim_key(session))
+        if not isinstance(claim, _Open):
+            return None
+        if isinstance(session, SessionMetadata):
+            return claim if claim.session.metadata.created_at == session.created_at else None
+        return claim
 
     def _forget(self, key: Hashable, closed: Session) -> None:
         with self._guard:
@@ -321,6 +413,13 @@ class SessionRepo(ABC):
     @abstractmethod
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
         """Store an image, batch by batch, and publish it at the end."""
+
+    def _fork_inside(self, metadata: SessionMetadata, image: ForkImage) -> SessionMetadata:
+        """The same as :meth:`_load` for a fork whose source is in this container.
+
+        For a store that can copy entries without reading them.
+        """
+        return self._load(metadata, image)
 
     def _check_container(self) -> builtins.list[str]:
         """Nothing, for a container that cannot be wrong by itself."""

@@ -1,0 +1,288 @@
+"""What a fork takes of its source: one policy for every store (repository.md section 4).
+
+The policy is a filter over a snapshot of the source. It is closed over the namespaces that this
+library gives a meaning: one that it does not know makes a fork fail, rather than be copied or lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from sessionstore import builtin, json_text
+from sessionstore.address import Place
+from sessionstore.entries import EntryStructure
+from sessionstore.errors import (
+    ForkError,
+    InvalidBranchError,
+    InvalidQueryError,
+    UnknownBranchError,
+    UnknownEntryError,
+)
+from sessionstore.image import ImageHeader, Selection, SessionImage, SessionSnapshot
+from sessionstore.records import IDLE_LANE_STATE, Record, ValueRecord, stored_value_of
+from sessionstore.text import NAMESPACE_LIMIT, check_text
+from sessionstore.usage import SessionStats
+
+
+@dataclass(frozen=True, slots=True)
+class ForkBranch:
+    """Fork one path of a configured branch: from ``entry_id`` (default: the tip) to its root.
+
+    ``position="before"`` stops at the parent of that entry. ``include_application_state`` copies
+    the session-scoped values and lists of the application's own namespaces too.
+    """
+
+    branch: str = "main"
+    _: KW_ONLY
+    entry_id: str | None = None
+    position: Literal["at", "before"] = "at"
+    include_application_state: bool = False
+
+    def __post_init__(self) -> None:
+        builtin.check_branch_name(self.branch)
+        if self.entry_id is not None:
+            check_text(self.entry_id, "entry_id", limit=NAMESPACE_LIMIT)
+        if self.position not in ("at", "before"):
+            raise InvalidQueryError(f"position must be 'at' or 'before'; got {self.position!r}")
+        _check_flag(self.include_application_state)
+
+
+@dataclass(frozen=True, slots=True)
+class ForkTree:
+    """Fork the whole tree and every tip; ``include_application_state`` as for a branch."""
+
+    _: KW_ONLY
+    include_application_state: bool = False
+
+    def __post_init__(self) -> None:
+        _check_flag(self.include_application_state)
+
+
+Fork: TypeAlias = ForkBranch | ForkTree
+"""What is forked of a session."""
+
+
+class UnknownForkBranchError(ForkError, UnknownBranchError):
+    """The branch to fork does not exist."""
+
+
+class UnconfiguredBranchError(ForkError, InvalidBranchError):
+    """The branch to fork has no configuration or no state: it is data, not a lane."""
+
+
+class ForkEntryError(ForkError, UnknownEntryError):
+    """The entry to fork at does not exist, or is not on the path of the branch."""
+
+
+class ForkImage(SessionImage):
+    """The destination of a fork, read from a snapshot of the source while that is open.
+
+    ``selection`` is what of ``source`` is taken. A store that copies entries in its own way takes
+    the path or the tree that it names, and everything else from ``records`` (:meth:`without_entries`).
+    """
+
+    def __init__(
+        self,
+        header: ImageHeader,
+        source: SessionSnapshot,
+        selection: Selection,
+        rewrite: Callable[[ValueRecord], ValueRecord],
+    ) -> None:
+        super().__init__(header, self._taken(selection))
+        self.source: Final = source
+        self.selection: Final = selection
+        self._rewrite = rewrite
+
+    def without_entries(self) -> Iterator[Record]:
+        """The values and list elements of the destination alone."""
+        return self._taken(msgspec.structs.replace(self.selection, whole_tree=False, tip=None))
+
+    def _taken(self, selection: Selection) -> Iterator[Record]:
+        for record in self.source.read(selection):
+            yield self._rewrite(record) if isinstance(record, ValueRecord) else record
+
+
+def check_fork(fork: object) -> Fork:
+    """Return what is to be forked; ``InvalidQueryError`` when it is no fork request."""
+    if not isinstance(fork, (ForkBranch, ForkTree)):
+        raise InvalidQueryError(f"fork takes a ForkBranch or a ForkTree, not a {type(fork).__name__}")
+    return fork
+
+
+def fork_image(source: SessionSnapshot, fork: Fork, id: str, created_at: int) -> ForkImage:
+    """The image of a fork named ``id``; ``created_at`` is in Unix ms.
+
+    Reads structure and addresses only; payloads follow as the image is read. Raises ``ForkError``:
+    the branch is unknown or not configured, the entry is not on its path, or the source holds
+    session-scoped state in a built-in namespace that the policy does not know.
+    """
+    source.check_forkable()
+    _refuse_unknown_namespaces(source)
+    if isinstance(fork, ForkTree):
+        return _tree_image(source, fork, id, created_at)
+    return _branch_image(source, fork, id, created_at)
+
+
+def _branch_image(source: SessionSnapshot, fork: ForkBranch, id: str, created_at: int) -> ForkImage:
+    tip_place = builtin.branch_tip(fork.branch).place
+    lane = {tip_place, builtin.lane_config(fork.branch).place, builtin.lane_state(fork.branch).place}
+    copied = _labelled(source)
+    tip = None
+    messages = 0
+    for entry in _copied_path(source, fork):
+        tip = tip or entry.id
+        messages += entry.type == "message"
+        if entry.id in copied:
+            copied[entry.id] = True
+    tip_text = json_text.encode(tip, str(tip_place))
+
+    def rewrite(record: ValueRecord) -> ValueRecord:
+        if record.namespace == builtin.BRANCH_TIP:
+            return msgspec.structs.replace(record, value=tip_text)
+        return _idle(record)
+
+    selection = Selection(
+        whole_tree=False,
+        tip=tip,
+        takes_value=_value_rule(fork, lambda place: place in lane, copied),
+        takes_list=_list_rule(fork),
+        usage_rows=False,
+    )
+    return ForkImage(_header(source, id, created_at, messages), source, selection, rewrite)
+
+
+def _tree_image(source: SessionSnapshot, fork: ForkTree, id: str, created_at: int) -> ForkImage:
+    copied = _labelled(source)
+    for entry in source.structure() if copied else ():
+        if entry.id in copied:
+            copied[entry.id] = True
+    selection = Selection(
+        whole_tree=True,
+        takes_value=_value_rule(fork, lambda _: True, copied),
+        takes_list=_list_rule(fork),
+        usage_rows=False,
+    )
+    header = _header(source, id, created_at, source.header.stats.message_count)
+    return ForkImage(header, source, selection, _idle)
+
+
+def _header(source: SessionSnapshot, id: str, created_at: int, message_count: int) -> ImageHeader:
+    return ImageHeader(
+        id=id,
+        created_at=created_at,
+        next_seq=source.header.next_seq,
+        stats=SessionStats(message_count=message_count),
+        parent_session_id=source.header.id,
+        cwd=source.header.cwd,
+    )
+
+
+# -- where a branch is cut -------------------------------------------------------------------
+
+
+def _copied_path(source: SessionSnapshot, fork: ForkBranch) -> Iterator[EntryStructure]:
+    """The entries that a branch fork takes, newest first."""
+    path = _branch_path(source, fork.branch)
+    if fork.entry_id is None:
+        chosen = next(path, None)
+    else:
+        wanted = source.entry_id(fork.entry_id)
+        chosen = next((entry for entry in path if entry.id == wanted), None)
+        if chosen is None:
+            raise ForkEntryError(
+                f"the entry {fork.entry_id!r} is not on the path of the branch {fork.branch!r}"
+            )
+    if chosen is not None and fork.position == "at":
+        yield chosen
+    yield from path
+
+
+def _branch_path(source: SessionSnapshot, branch: str) -> Iterator[EntryStructure]:
+    """The path of a configured branch, newest first."""
+    tip = source.value(builtin.branch_tip(branch).place)
+    if tip is None:
+        raise UnknownForkBranchError(f"no branch {branch!r} in session {source.header.id!r}")
+    for address in (builtin.lane_config(branch), builtin.lane_state(branch)):
+        if source.value(address.place) is None:
+            raise UnconfiguredBranchError(
+                f"the branch {branch!r} has no {address.namespace}: only a configured branch can be "
+                "forked alone; fork the whole tree instead"
+            )
+    entry_id = stored_value_of(builtin.branch_tip(branch), tip).value
+    try:
+        return iter(()) if entry_id is None else source.path(entry_id)
+    except UnknownEntryError:
+        raise ForkEntryError(
+            f"the branch {branch!r} stands at the entry {entry_id!r}, which does not exist"
+        ) from None
+
+
+# -- which values and lists are taken --------------------------------------------------------
+
+_LANE: Final = frozenset({builtin.BRANCH_TIP, builtin.LANE_CONFIG, builtin.LANE_STATE})
+_KEPT: Final = frozenset({builtin.SESSION_NAME})
+_LEFT: Final = frozenset({builtin.OPERATION_RESULT})
+_LEFT_BELOW: Final = ("pi.op.", "pi.pending.")
+_KNOWN_VALUES: Final = _LANE | _KEPT | _LEFT | {builtin.ENTRY_LABEL}
+
+
+def _refuse_unknown_namespaces(source: SessionSnapshot) -> None:
+    for place in source.value_places():
+        _check_known(place, "value", _KNOWN_VALUES)
+    for place in source.list_places():
+        _check_known(place, "list", _LEFT)
+
+
+def _check_known(place: Place, kind: str, known: frozenset[str]) -> None:
+    namespace = place.namespace
+    if builtin.is_builtin(namespace) and namespace not in known and not namespace.startswith(_LEFT_BELOW):
+        raise ForkError(
+            f"the session has a {kind} at {place}, a built-in namespace that this release has no "
+            "copy rule for: fork it with the release that wrote it"
+        )
+
+
+def _labelled(source: SessionSnapshot) -> dict[str, bool]:
+    """The entry ids that have labels, of entries that may not exist; none is copied as yet."""
+    return {place.key: False for place in source.value_places() if place.namespace == builtin.ENTRY_LABEL}
+
+
+def _value_rule(
+    fork: Fork, takes_lane: Callable[[Place], bool], copied: dict[str, bool]
+) -> Callable[[Place], bool]:
+    def takes(place: Place) -> bool:
+        if place.scope_id:
+            return False
+        namespace = place.namespace
+        if namespace in _LANE:
+            return takes_lane(place)
+        if namespace == builtin.ENTRY_LABEL:
+            return copied[place.key]
+        if builtin.is_builtin(namespace):
+            return namespace in _KEPT
+        return fork.include_application_state
+
+    return takes
+
+
+def _list_rule(fork: Fork) -> Callable[[Place], bool]:
+    def takes(place: Place) -> bool:
+        own = builtin.is_builtin(place.namespace)
+        return fork.include_application_state and not place.scope_id and not own
+
+    return takes
+
+
+def _idle(record: ValueRecord) -> ValueRecord:
+    if record.namespace == builtin.LANE_STATE:
+        return msgspec.structs.replace(record, value=IDLE_LANE_STATE)
+    return record
+
+
+def _check_flag(flag: object) -> None:
+    if not isinstance(flag, bool):
+        raise InvalidQueryError(f"include_application_state must be a bool, not a {type(flag).__name__}")
