@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 EXTRAS = (
     "typer",
     "click",
@@ -22,9 +20,8 @@ EXTRAS = (
 )
 
 
-@pytest.mark.parametrize("module", ["sessionstore", "sessionstore.storage", "sessionstore.wire"])
-def test_an_import_loads_no_extra(module):
-    script = f"import sys, {module}; print([name for name in {EXTRAS} if name in sys.modules])"
+def test_the_import_loads_no_extra():
+    script = f"import sys, sessionstore; print([name for name in {EXTRAS} if name in sys.modules])"
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
