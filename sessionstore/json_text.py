@@ -269,10 +269,10 @@ class _PlainCopy:
         seen: set[str] = set()
         for key, item in source.items():
             if not isinstance(key, str):
-                raise self._error(f"the key {key!r:.40} is a {type(key).__name__}, not a str")
+                raise self._error(f"the key {key!r:.40} is a {type(key).__name__}, not a str", of_keys=True)
             name = _paired(str.__str__(key))
             if name in seen:
-                raise self._error("two keys are the same in JSON")
+                raise self._error("two keys are the same in JSON", of_keys=True)
             seen.add(name)
             yield name, item
 
@@ -292,8 +292,9 @@ class _PlainCopy:
             return float.__float__(value)
         raise self._error(f"a {type(value).__name__} is not JSON")
 
-    def _error(self, problem: str) -> InvalidValueError:
-        keys = [level.key for level in self._levels[1:]]
+    def _error(self, problem: str, *, of_keys: bool = False) -> InvalidValueError:
+        """Names the item that is being copied, or with ``of_keys`` the object around it."""
+        keys = [level.key for level in self._levels[1 : -1 if of_keys else None]]
         path = [f"[{key}]" if isinstance(key, int) else f".{key!a:.40}" for key in keys if key is not None]
         if len(path) > 12:
             path = [*path[:6], "…", *path[-5:]]

@@ -7,6 +7,7 @@ callers see. A backend implements the abstract methods, which know records and p
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -181,6 +182,8 @@ class StorageBase(ABC):
     def __init__(self, what: str) -> None:
         self._line = Line(what)
         self._gate = ActivityGate(what)
+        self._releasing = threading.Lock()
+        self._released = False
 
     # -- commits ---------------------------------------------------------------------------
 
@@ -220,13 +223,16 @@ class StorageBase(ABC):
             return self._next_seq()
 
     def close(self) -> None:
-        """Let admitted commits and reads finish, then release the store's resources."""
+        """Let admitted commits and reads finish, then release the store's resources; idempotent."""
         self._gate.check_process()
         self._line.seal()
         self._gate.seal()
         self._line.drain()
         self._gate.drain()
-        self._release()
+        with self._releasing:
+            if not self._released:
+                self._released = True
+                self._release()
 
     # -- reads -----------------------------------------------------------------------------
 
