@@ -12,17 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Iterable
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from types import TracebackType
-from typing import Self, TypeAlias, cast
+from typing import Self, TypeAlias
 
+from sessionstore.claims import Claims
 from sessionstore.errors import (
     ForeignSessionError,
     InvalidAddressError,
     InvalidQueryError,
     RepositoryClosedError,
-    SessionAlreadyOpenError,
     SessionClosedError,
-    SessionExistsError,
-    SessionStoreError,
 )
 from sessionstore.foreign import snapshot_of_file
 from sessionstore.fork import Fork, ForkImage, check_fork, fork_image
@@ -45,8 +43,7 @@ class SessionRepo(ABC):
         self._clock: Clock = clock or system_clock
         self._id_generator: IdGenerator = id_generator or Uuid7Generator()
         self._gate = ActivityGate("the repository")
-        self._guard = threading.Lock()
-        self._claims: dict[Hashable, _Open | _Reservation] = {}
+        self._claims = Claims()
         self._closing = threading.Lock()
         self._closed = False
         self._close_error: BaseException | None = None
@@ -86,7 +83,7 @@ class SessionRepo(ABC):
                 cwd=_check_cwd(cwd),
             )
             key = self._claim_key(metadata)
-            with self._reserving(key, to_create=True):
+            with self._claims.reserve(key, to_create=True):
                 return self._opened(key, *self._create(metadata))
 
     def open(self, session: SessionRef) -> Session:
@@ -97,7 +94,7 @@ class SessionRepo(ABC):
         with self._working():
             self._check_ref(session)
             key = self._claim_key(session)
-            with self._reserving(key):
+            with self._claims.reserve(key):
                 return self._opened(key, *self._open(session))
 
     def get(self, id: str) -> SessionMetadata:
@@ -112,7 +109,7 @@ class SessionRepo(ABC):
         """
         with self._working():
             self._check_ref(session)
-            with self._reserving(self._claim_key(session)):
+            with self._claims.reserve(self._claim_key(session)):
                 self._delete(session)
 
     @contextmanager
@@ -122,14 +119,18 @@ class SessionRepo(ABC):
         Of a session that is open in this repository the boundary is taken on its commit line; any
         other is read through one read-only snapshot. Takes no reservation and changes nothing.
         """
-        with self._working():
-            self._check_ref(session)
-            with ExitStack() as reading:
-                yield self._at_boundary(session, reading)
+        with self._working(), self._reading(session) as snapshot:
+            yield snapshot
+
+    @contextmanager
+    def _reading(self, session: SessionRef) -> Generator[SessionSnapshot, None, None]:
+        self._check_ref(session)
+        with ExitStack() as reading:
+            yield self._at_boundary(session, reading)
 
     def _at_boundary(self, session: SessionRef, reading: ExitStack) -> SessionSnapshot:
-        claim = self._open_claim(session)
-        if claim is not None:
+        claim = self._claims.open_at(self._claim_key(session))
+        if claim is not None and _is_of(claim.session.metadata, session):
             with suppress(SessionClosedError):
                 return reading.enter_context(claim.storage.snapshot())
             # A close is under way: once it is over, what was admitted before is in the container.
@@ -165,8 +166,11 @@ class SessionRepo(ABC):
                 cwd=_check_cwd(found.cwd),
             )
             key = self._claim_key(metadata)
-            with self._reserving(key, to_create=True):
-                boundary = snapshot_of_file(found) if origin is None else origin.snapshot(found)
+            with self._claims.reserve(key, to_create=True):
+                if origin is None:
+                    boundary = snapshot_of_file(found)
+                else:
+                    boundary = self._reading(found) if origin is self else origin.snapshot(found)
                 inside = origin is not None and origin.container == self.container
                 return self._opened(key, *self._forked(metadata, boundary, wanted, inside))
 
@@ -220,7 +224,7 @@ class SessionRepo(ABC):
                 cwd=_check_cwd(header.cwd),
                 legacy_parent_session_path=header.legacy_parent_session_path,
             )
-            with self._reserving(self._claim_key(metadata), to_create=True):
+            with self._claims.reserve(self._claim_key(metadata), to_create=True):
                 return self._load(metadata, image)
 
     def check_container(self) -> builtins.list[str]:
@@ -248,7 +252,7 @@ class SessionRepo(ABC):
         """
         with self._working():
             self._check_ref(session)
-            with self._reserving(self._claim_key(session)):
+            with self._claims.reserve(self._claim_key(session)):
                 return self._repair_session(session)
 
     def close(self) -> None:
@@ -272,17 +276,17 @@ class SessionRepo(ABC):
             self._gate.check_process()
         except SessionClosedError as error:
             raise RepositoryClosedError(str(error)) from None
-        for session in self._open_sessions():
+        for session in self._claims.open_sessions():
             session.refuse_holder()
         self._gate.seal()
 
     def _close_all(self) -> builtins.list[Exception]:
         # What is being created or opened right now ends first, and is then closed with the rest.
-        for session in self._open_sessions():
+        for session in self._claims.open_sessions():
             session.begin_close()
         self._gate.drain()
         errors: builtins.list[Exception] = []
-        for session in self._open_sessions():
+        for session in self._claims.open_sessions():
             try:
                 session.close()
             except Exception as error:  # noqa: BLE001  # whatever it is, the others are closed all the same
@@ -292,10 +296,6 @@ class SessionRepo(ABC):
         except Exception as error:  # noqa: BLE001  # told together with the others
             errors.append(error)
         return errors
-
-    def _open_sessions(self) -> builtins.list[Session]:
-        with self._guard:
-            return [claim.session for claim in self._claims.values() if isinstance(claim, _Open)]
 
     def __enter__(self) -> Self:
         return self
@@ -322,42 +322,13 @@ class SessionRepo(ABC):
         finally:
             visit.__exit__()
 
-    @contextmanager
-    def _reserving(self, key: Hashable, *, to_create: bool = False) -> Generator[None, None, None]:
-        """Keep an id for the length of the block; who comes second fails at once."""
-        reservation = _Reservation()
-        try:
-            with self._guard:
-                if key in self._claims:
-                    raise _taken(key, self._claims[key], to_create)
-                self._claims[key] = reservation
-            yield
-        finally:
-            with self._guard:
-                if self._claims.get(key) is reservation:
-                    del self._claims[key]
-
     def _opened(self, key: Hashable, metadata: SessionMetadata, storage: StorageBase) -> Session:
-        session = Session(storage, metadata, self._id_generator, lambda closed: self._forget(key, closed))
-        with self._guard:
-            self._claims[key] = _Open(session, storage)
+        def forget(closed: Session) -> None:
+            self._claims.forget(key, closed)
+
+        session = Session(storage, metadata, self._id_generator, forget)
+        self._claims.hold(key, session, storage)
         return session
-
-    def _open_claim(self, session: SessionRef) -> _Open | None:
-        """The open handle of exactly this session: not of a later one of the same id."""
-        with self._guard:
-            claim = self._claims.get(self._claim_key(session))
-        if not isinstance(claim, _Open):
-            return None
-        if isinstance(session, SessionMetadata):
-            return claim if claim.session.metadata.created_at == session.created_at else None
-        return claim
-
-    def _forget(self, key: Hashable, closed: Session) -> None:
-        with self._guard:
-            claim = self._claims.get(key)
-            if isinstance(claim, _Open) and claim.session is closed:
-                del self._claims[key]
 
     def _check_ref(self, session: SessionRef) -> None:
         if isinstance(session, SessionMetadata):
@@ -460,20 +431,9 @@ class SessionRepo(ABC):
             return self._list(cwd, limit, before)
 
 
-class _Reservation:
-    """A claim by work that is under way."""
-
-    __slots__ = ()
-
-
-class _Open:
-    """A claim by an open handle."""
-
-    __slots__ = ("session", "storage")
-
-    def __init__(self, session: Session, storage: StorageBase) -> None:
-        self.session = session
-        self.storage = storage
+def _is_of(open_now: SessionMetadata, session: SessionRef) -> bool:
+    """Whether a reference means the session that is open, not an earlier one of the same id."""
+    return isinstance(session, str) or open_now.created_at == session.created_at
 
 
 def page(
@@ -495,19 +455,6 @@ def page(
 
 def _list_order(metadata: SessionMetadata) -> tuple[int, str]:
     return (-metadata.created_at, metadata.id)
-
-
-def _taken(key: Hashable, claim: _Open | _Reservation, to_create: bool) -> SessionStoreError:
-    name = key if isinstance(key, str) else " of ".join(repr(part) for part in _parts(key))
-    if to_create:
-        state = "open" if isinstance(claim, _Open) else "reserved by work that is under way"
-        return SessionExistsError(f"session {name!r} exists: it is {state}")
-    state = "open" if isinstance(claim, _Open) else "being worked on"
-    return SessionAlreadyOpenError(f"session {name!r} is {state} in this repository; close it first")
-
-
-def _parts(key: Hashable) -> tuple[object, ...]:
-    return cast("tuple[object, ...]", key) if isinstance(key, tuple) else (key,)
 
 
 def _check_cwd(cwd: str | None) -> str | None:
