@@ -8,11 +8,10 @@ from logging.config import fileConfig
 from typing import Any
 
 from alembic import context
-from sqlalchemy import Connection, create_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection
 
-from sessionstore.sql.migrations import alembic_options, database_url
-from sessionstore.sql.schema import exclusive_transaction
+from sessionstore.sql.migrations import alembic_options, database_url, migration_engine
+from sessionstore.sql.schema import check_encoding, exclusive_transaction
 
 DEFAULT_URL = "sqlite:///sessions.db"
 
@@ -40,6 +39,8 @@ def run_offline() -> None:
 def run_online(connection: Connection) -> None:
     own = nullcontext() if connection.in_transaction() else exclusive_transaction(connection)
     with own:
+        where = connection.engine.url.render_as_string(hide_password=True)
+        check_encoding(connection.connection.cursor(), connection.dialect, where)
         transactional = connection.dialect.name in {"sqlite", "postgresql"}
         context.configure(connection=connection, transactional_ddl=transactional, **alembic_options())
         context.run_migrations()
@@ -54,8 +55,7 @@ def main() -> None:
     elif given is not None:
         run_online(given)
     else:
-        engine = create_engine(database_url(configured_url()), poolclass=NullPool)
-        with engine.connect() as connection:
+        with migration_engine(configured_url()).connect() as connection:
             run_online(connection)
 
 

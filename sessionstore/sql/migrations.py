@@ -12,12 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, inspect, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
-from sessionstore.errors import InvalidUrlError, MissingDriverError, SchemaVersionError, StorageError
+from sessionstore.errors import InvalidUrlError, SchemaVersionError, StorageError
+from sessionstore.sql.driver_errors import missing_driver
 from sessionstore.sql.models import Base
-from sessionstore.sql.schema import HEAD_REVISION, TABLES, SchemaState, exclusive_transaction, schema_state
+from sessionstore.sql.schema import (
+    HEAD_REVISION,
+    TABLES,
+    SchemaState,
+    driver_errors_understood,
+    exclusive_transaction,
+    schema_state,
+)
 from sessionstore.sql.types import ExactText, JsonText
 
 if TYPE_CHECKING:
@@ -52,9 +60,10 @@ def upgrade(target: Engine | URL | str) -> str:
         config = _config(connection)
         try:
             with exclusive_transaction(connection):
-                if _lacks_only_the_stamp(connection):
+                if _unstamped(connection) and not _differences(connection):
                     command.stamp(config, "head")
                 else:
+                    _refuse_foreign_tables(connection)
                     command.upgrade(config, "head")
         except CommandError as error:
             raise SchemaVersionError(
@@ -116,6 +125,30 @@ def database_url(url: str | URL) -> URL:
     return parsed.set(drivername=scheme)
 
 
+def migration_engine(url: str | URL, *, create: bool = True) -> Engine:
+    """An engine for one piece of work on a schema; ``create`` lets SQLite make a missing file.
+
+    Raises :class:`~sessionstore.errors.InvalidUrlError` as :func:`database_url` does, and
+    ``MissingDriverError`` when the driver is not installed.
+    """
+    parsed = database_url(url)
+    path = parsed.database
+    if not create and parsed.drivername == "sqlite" and path and not path.startswith((":memory:", "file:")):
+        existing = f"{Path(path).absolute().as_uri()}?mode=rw"
+        return create_engine(parsed, poolclass=NullPool, creator=lambda: sqlite3.connect(existing, uri=True))
+    if parsed.drivername == "postgresql+psycopg":
+        # Else a database in SQL_ASCII answers in bytes, before it can be refused for that.
+        return _engine(parsed, "postgres", client_encoding="utf8")
+    return _engine(parsed, "mariadb")
+
+
+def _engine(url: URL, extra: str, **connect: str) -> Engine:
+    try:
+        return create_engine(url, poolclass=NullPool, connect_args=connect)
+    except ModuleNotFoundError as error:
+        raise missing_driver(error.name or url.drivername, extra) from error
+
+
 def alembic_options() -> dict[str, Any]:
     """How Alembic compares, renders and changes our tables: the same for every command."""
     return {
@@ -147,11 +180,22 @@ def _differences(connection: Connection) -> list[str]:
     ]
 
 
-def _lacks_only_the_stamp(connection: Connection) -> bool:
-    """Whether the tables were made from the models, by ``create_all`` for one, without Alembic."""
-    if _migration_context(connection).get_current_heads() or not _our_tables(connection):
-        return False
-    return not _differences(connection)
+def _unstamped(connection: Connection) -> bool:
+    """Whether our tables are there without a revision, as ``create_all`` of the models makes them."""
+    return bool(_our_tables(connection)) and not _migration_context(connection).get_current_heads()
+
+
+def _refuse_foreign_tables(connection: Connection) -> None:
+    """Let a creation that was cut off be completed, and nobody else's tables be taken for ours."""
+    if not _unstamped(connection):
+        return
+    try:
+        schema_state(connection.connection.cursor(), connection.dialect, _shown(connection))
+    except SchemaVersionError as error:
+        raise SchemaVersionError(
+            f"{_shown(connection)}: {', '.join(sorted(_our_tables(connection)))} without a revision and not "
+            f"as this release makes them: another application's? give the store a database of its own"
+        ) from error
 
 
 def _our_tables(connection: Connection) -> set[str]:
@@ -178,30 +222,12 @@ def _config(connection: Connection) -> Config:
 def _connection(target: Engine | URL | str, *, create: bool = True) -> Generator[Connection]:
     """A connection to a database; one made from a URL is closed with its engine at the end."""
     if isinstance(target, Engine):
-        with target.connect() as connection:
+        with driver_errors_understood(target, _shown(target)), target.connect() as connection:
             yield connection
         return
-    engine = _engine(database_url(target), create)
-    try:
-        connection = engine.connect()
-    except OperationalError as error:
-        raise StorageError(f"{_shown(engine)}: cannot be opened: {error.orig}") from error
-    with connection:
+    engine = migration_engine(target, create=create)
+    with driver_errors_understood(engine, _shown(engine)), engine.connect() as connection:
         yield connection
-
-
-def _engine(url: URL, create: bool) -> Engine:
-    path = url.database
-    if create or url.drivername != "sqlite" or not path or path.startswith((":memory:", "file:")):
-        try:
-            return create_engine(url, poolclass=NullPool)
-        except ModuleNotFoundError as error:
-            extra = "postgres" if url.drivername.startswith("postgresql") else "mariadb"
-            raise MissingDriverError(
-                f"the driver of {url.drivername} is not installed: pip install 'sessionstore[{extra}]'"
-            ) from error
-    existing = f"{Path(path).absolute().as_uri()}?mode=rw"  # never made by a mere look
-    return create_engine(url, poolclass=NullPool, creator=lambda: sqlite3.connect(existing, uri=True))
 
 
 def _shown(of: Connection | Engine) -> str:

@@ -19,9 +19,11 @@ from typing import Any, Final, Protocol
 import msgspec
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table
 from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from sessionstore.errors import SchemaVersionError, StorageBusyError
+from sessionstore.sql.dialects import dialect_of
 from sessionstore.sql.models import Base
 from sessionstore.sql.types import is_mysql_family
 
@@ -98,10 +100,23 @@ def schema_state(cursor: Cursor, dialect: Dialect, where: str) -> SchemaState:
         return SchemaState.HALF_MADE
     raise SchemaVersionError(
         f"{where}: has {_names(sorted(found.tables))} but no revision in {VERSION_TABLE}: when the tables "
-        f"are another application's, give the store a database of its own; when they are a store's, "
-        f"check them with `sessionstore db check {where}` and stamp them with "
-        f"`alembic stamp {HEAD_REVISION}`"
+        f"are a store's, `sessionstore db upgrade {where}` stamps them; when they are another "
+        f"application's, give the store a database of its own"
     )
+
+
+def check_encoding(cursor: Cursor, dialect: Dialect, where: str) -> None:
+    """Raise :class:`~sessionstore.errors.SchemaVersionError` when a database is not UTF-8.
+
+    MariaDB and MySQL have an encoding for each table, which ours state.
+    """
+    if dialect.name == "postgresql":
+        cursor.execute("SHOW server_encoding")
+    elif dialect.name == "sqlite":
+        cursor.execute("PRAGMA encoding")
+    else:
+        return
+    _refuse_encoding(str(cursor.fetchall()[0][0]), where)
 
 
 @contextmanager
@@ -149,29 +164,47 @@ def create_schema(cursor: Cursor, dialect: Dialect) -> None:
                 raise
 
 
-def ensure_schema(engine: Engine, *, create: bool = True, where: str | None = None) -> None:
-    """See to it that the database of ``engine`` has this release's schema.
+def ensure_schema(engine: Engine, *, create: bool = True, where: str | None = None) -> bool:
+    """See to it that the database of ``engine`` has this release's schema; whether this call made it.
 
-    Creates it when the database has none of our tables and ``create`` is true. Any number of
-    processes may do this at once: one creates, the others wait and find it made. Raises
+    It is made when the database has none of our tables and ``create`` is true. Any number of
+    processes may do this at once: one creates, the others wait and find it made. ``where`` names
+    the database in messages, without a password; its URL by default. Raises
     :class:`~sessionstore.errors.SchemaVersionError` as :func:`schema_state` does, and when the
     database is empty and ``create`` is false.
     """
     place = where or engine.url.render_as_string(hide_password=True)
-    with engine.connect() as connection:
-        cursor = _cursor(connection)
-        with connection.begin():
-            state = schema_state(cursor, engine.dialect, place)
-        if state is SchemaState.CURRENT:
-            return
-        if not create:
-            raise SchemaVersionError(
-                f"{place}: has no schema yet: run `sessionstore db upgrade {place}` "
-                f"(or `alembic upgrade head`)"
-            )
+    with driver_errors_understood(engine, place), engine.connect() as connection:
+        cursor = connection.connection.cursor()
+        if _is_current(connection, cursor, place):
+            return False
+        if not create and not is_mysql_family(engine.dialect):
+            raise _no_schema(place)
         with exclusive_transaction(connection):
-            if schema_state(cursor, engine.dialect, place) is not SchemaState.CURRENT:
-                create_schema(cursor, engine.dialect)
+            state = schema_state(cursor, engine.dialect, place)
+            if state is SchemaState.CURRENT:
+                return False
+            if not create:
+                raise _no_schema(place)
+            create_schema(cursor, engine.dialect)
+    return True
+
+
+def _no_schema(where: str) -> SchemaVersionError:
+    return SchemaVersionError(
+        f"{where}: has no schema yet: run `sessionstore db upgrade {where}` (or `alembic upgrade head`)"
+    )
+
+
+def _is_current(connection: Connection, cursor: Cursor, where: str) -> bool:
+    """Look without the lock, so that stores which are there open beside any writer."""
+    with connection.begin():
+        try:
+            return schema_state(cursor, connection.dialect, where) is SchemaState.CURRENT
+        except SchemaVersionError:
+            if is_mysql_family(connection.dialect):
+                return False  # perhaps looked at while another process was making it
+            raise
 
 
 @contextmanager
@@ -181,33 +214,33 @@ def exclusive_transaction(connection: Connection) -> Generator[None]:
     For creation and for migrations, which share the lock. ``connection`` must not be in a
     transaction; it is committed at the end, or rolled back.
     """
-    dialect = connection.dialect
-    if dialect.name == "sqlite":
-        with connection.begin(), _immediate(connection):
-            yield
-        return
-    if dialect.name == "postgresql":
-        # An engine of the user's may be set to autocommit, which would drop the lock at once.
-        connection.execution_options(isolation_level="READ COMMITTED")
-    cursor = _cursor(connection)
+    raw = connection.connection.driver_connection
+    assert raw is not None  # the connection was not detached
+    dialect = dialect_of(connection.engine)
     with ExitStack() as until_committed, connection.begin():
-        until_committed.enter_context(creation_lock(cursor, dialect))
-        yield
+        dialect.rollback(raw)  # what a listener on the user's engine may have begun
+        dialect.begin_write(raw)
+        try:
+            until_committed.enter_context(creation_lock(raw.cursor(), connection.dialect))
+            yield
+        except BaseException:
+            dialect.rollback(raw)
+            raise
+        dialect.commit(raw)
 
 
 @contextmanager
-def _immediate(connection: Connection) -> Generator[None]:
-    """Take SQLite's write lock, in words: what the driver's own control would do is a setting."""
-    if connection.connection.in_transaction:  # begun by an event listener on the user's engine
-        yield
-        return
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+def driver_errors_understood(engine: Engine, where: str) -> Generator[None]:
+    """Raise what the errors of the driver mean, bare or wrapped by SQLAlchemy, in our own errors."""
+    dialect = dialect_of(engine)
     try:
         yield
-    except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
-        raise
-    connection.exec_driver_sql("COMMIT")
+    except DBAPIError as error:
+        if not isinstance(error.orig, dialect.errors):
+            raise
+        raise dialect.failure(error.orig, where).error from error
+    except dialect.errors as error:
+        raise dialect.failure(error, where).error from error
 
 
 def schema_statements(dialect: Dialect) -> tuple[str, ...]:
@@ -245,25 +278,30 @@ def _compile(dialect: Dialect) -> tuple[str, ...]:
 
 def _look(cursor: Cursor, dialect: Dialect, where: str) -> _Found:
     tables, encoding = _tables_and_encoding(cursor, dialect)
-    if encoding not in {"UTF8", "UTF-8"}:
-        raise SchemaVersionError(
-            f"{where}: the database keeps text as {encoding}, which cannot hold every text or sorts it "
-            f"differently: give the store a database that was created with the encoding UTF8"
-        )
+    _refuse_encoding(encoding, where)
     if VERSION_TABLE not in tables:
         return _Found(tables, None)
     cursor.execute(f"SELECT version_num FROM {VERSION_TABLE}")
     return _Found(tables - {VERSION_TABLE}, frozenset(str(row[0]) for row in cursor.fetchall()))
 
 
+def _refuse_encoding(encoding: str, where: str) -> None:
+    if encoding not in {"UTF8", "UTF-8"}:
+        raise SchemaVersionError(
+            f"{where}: the database keeps text as {encoding}, which cannot hold every text or sorts it "
+            f"differently: give the store a database that was created with the encoding UTF8"
+        )
+
+
 def _tables_and_encoding(cursor: Cursor, dialect: Dialect) -> tuple[frozenset[str], str]:
     """Which tables (or views) answer to our names, and how the database keeps text."""
     names = ", ".join(f"'{name}'" for name in (*TABLES, VERSION_TABLE))
     if dialect.name == "postgresql":
-        # to_regclass finds what the bare name stands for, whatever the search path is.
+        # From pg_class, not by to_regclass: that answers from a cache which the wait for the
+        # creation lock does not refresh. "Visible" is what a bare name of the search path means.
         cursor.execute(
-            "SELECT current_setting('server_encoding'), ARRAY("
-            f"SELECT name FROM unnest(ARRAY[{names}]) AS name WHERE to_regclass(name) IS NOT NULL)"
+            "SELECT current_setting('server_encoding'), ARRAY(SELECT relname::text FROM pg_class "
+            f"WHERE relname IN ({names}) AND pg_table_is_visible(oid))"
         )
         encoding, found = cursor.fetchall()[0]
         return frozenset(found), encoding
@@ -291,10 +329,6 @@ def _columns_are_ours(cursor: Cursor, tables: frozenset[str]) -> bool:
     found = {(str(table), str(column)) for table, column in cursor.fetchall()}
     ours = {(name, column.name) for name in tables for column in Base.metadata.tables[name].columns}
     return found == ours
-
-
-def _cursor(connection: Connection) -> Cursor:
-    return connection.connection.cursor()
 
 
 def _names(names: Sequence[str]) -> str:
