@@ -1,0 +1,72 @@
+"""``sessionstore db``: the schema of SQL stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from sqlalchemy import URL
+
+from sessionstore.cli.options import Json
+from sessionstore.cli.options import Url as UrlArgument
+from sessionstore.cli.output import count, fail, say, say_json
+from sessionstore.cli.stores import sqlite_file
+from sessionstore.errors import InvalidUrlError
+from sessionstore.opening import open_repository
+from sessionstore.sql import migrations
+
+app = typer.Typer(help="The schema of SQL stores.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command()
+def upgrade(url: UrlArgument, json: Json = False) -> None:
+    """Bring the schema of a store to this release's, or make it."""
+    done = {_name(target): migrations.upgrade(target) for target in _databases(url)}
+    if json:
+        say_json(done)
+        return
+    for name, revision in done.items():
+        say(f"{name}: at revision {revision}")
+
+
+@app.command()
+def current(url: UrlArgument, json: Json = False) -> None:
+    """Print the schema revision of a store."""
+    found = {_name(target): migrations.current(target) for target in _databases(url)}
+    if json:
+        say_json(found)
+        return
+    for name, revision in found.items():
+        say(f"{name}: {revision or 'no revision'}")
+
+
+@app.command()
+def check(url: UrlArgument, json: Json = False) -> None:
+    """Compare the schema of a store with this release's; fail when they differ."""
+    found = {_name(target): migrations.check(target) for target in _databases(url)}
+    problems = sum(len(lines) for lines in found.values())
+    if json:
+        say_json(found)
+    else:
+        for name, lines in found.items():
+            for line in lines or ["the schema of this release"]:
+                say(line if line.startswith(name) else f"{name}: {line}")
+    if problems:
+        fail(f"{count(problems, 'difference')} found")
+
+
+def _databases(url: str) -> Iterator[URL]:
+    """The databases of a store: each file of a folder of SQLite files, else the one of the URL."""
+    if url.startswith("sqlite+dir:"):
+        for file in sorted(Path(open_repository(url).container).glob("*.sqlite")):
+            yield URL.create("sqlite", database=str(file))
+        return
+    path = sqlite_file(url)
+    if path is None and url.partition(":")[0] in {"memory", "jsonl"}:
+        raise InvalidUrlError(f"{url!r} is no SQL store: there is no schema")
+    yield migrations.database_url(url) if path is None else URL.create("sqlite", database=str(path))
+
+
+def _name(target: URL) -> str:
+    return target.render_as_string(hide_password=True)
