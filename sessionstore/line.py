@@ -150,6 +150,11 @@ class Line:
                 "use the mutation itself, or end it first"
             )
 
+    @property
+    def idle(self) -> bool:
+        """Whether no turn runs, and so none waits."""
+        return self._running is None
+
     @contextmanager
     def turn(self, owner: Hashable | None = None) -> Generator[None, None, None]:
         """Wait for a turn and hold it for the length of a ``with`` block."""
@@ -186,7 +191,7 @@ class Line:
         the caller. False, and the callback is not kept, when there is nobody to wait for. It is
         called as :meth:`Ticket.on_settled` says.
         """
-        if self._running is None:
+        if self.idle:
             return False
         with self.guard:
             last = self._last_before_open_end()

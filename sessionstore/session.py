@@ -331,6 +331,11 @@ class Session(SessionReaders):
         self._gate.check_process()
         return self._line.enqueue(owner, open_ended=open_ended)
 
+    @property
+    def idle(self) -> bool:
+        """Whether no mutation runs or waits."""
+        return self._line.idle
+
     def on_passed(self, callback: Callable[[], object]) -> bool:
         """Call ``callback`` once the mutations that are in line now are over; never blocks.
 
