@@ -38,12 +38,17 @@ DRIVERS: Final = {
     "sqlite+pysqlite": "sqlite",
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
     "mariadb": "mariadb+pymysql",
+    "mariadb+pymysql": "mariadb+pymysql",
+    "mariadb+mysqldb": "mariadb+mysqldb",
     "mysql": "mysql+pymysql",
+    "mysql+pymysql": "mysql+pymysql",
+    "mysql+mysqldb": "mysql+mysqldb",
 }
-"""URL schemes that name a database but no driver, and the driver that they get."""
+"""The URL schemes of single databases, and the driver that each is read with."""
 
-_DATABASES: Final = frozenset({"sqlite", "postgresql", "mariadb", "mysql"})
+_EXPECTED: Final = "expected sqlite:///FILE, postgresql+psycopg://… or mariadb+pymysql://…"
 
 
 def upgrade(target: Engine | URL | str) -> str:
@@ -113,15 +118,10 @@ def database_url(url: str | URL) -> URL:
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        raise InvalidUrlError(
-            "not a database URL: expected sqlite:///file, postgresql+psycopg://… or mariadb+pymysql://…"
-        ) from error
-    scheme = DRIVERS.get(parsed.drivername, parsed.drivername)
-    if scheme.partition("+")[0] not in _DATABASES or scheme == "sqlite+dir":
-        raise InvalidUrlError(
-            f"{parsed.drivername!r} is no single database: expected sqlite:///file, "
-            f"postgresql+psycopg://… or mariadb+pymysql://…"
-        )
+        raise InvalidUrlError(f"not a database URL: {_EXPECTED}") from error
+    scheme = DRIVERS.get(parsed.drivername)
+    if scheme is None:
+        raise InvalidUrlError(f"{parsed.drivername!r} is no single database: {_EXPECTED}")
     return parsed.set(drivername=scheme)
 
 

@@ -263,7 +263,9 @@ def _compile(dialect: Dialect) -> tuple[str, ...]:
         Column("version_num", String(32), nullable=False),
         PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
     )
-    constructs: list[CreateTable | CreateIndex] = [CreateTable(version, if_not_exists=again)]
+    constructs: list[CreateTable | CreateIndex] = [
+        CreateTable(version, if_not_exists=True)  # a downgrade leaves it behind, empty
+    ]
     for table in Base.metadata.sorted_tables:
         constructs.append(CreateTable(table, if_not_exists=again))
         constructs += [
@@ -271,7 +273,7 @@ def _compile(dialect: Dialect) -> tuple[str, ...]:
         ]
     insert = "INSERT IGNORE" if again else "INSERT"
     return (
-        *(str(construct.compile(dialect=dialect)).strip() for construct in constructs),
+        *(str(construct.compile(dialect=dialect)) for construct in constructs),
         f"{insert} INTO {VERSION_TABLE} (version_num) VALUES ('{HEAD_REVISION}')",
     )
 
