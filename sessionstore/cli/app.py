@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +33,15 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            say(f"sessionstore {version('sessionstore')}")
+        except PackageNotFoundError:
+            say("sessionstore, run from files that are not installed")
+        raise typer.Exit
+
+
 app = typer.Typer(
     cls=_Commands,
     help="Look at, move and check the sessions of agent servers. Every command takes store URLs: "
@@ -47,17 +56,15 @@ app = typer.Typer(
 @app.callback()
 def _options(  # pyright: ignore[reportUnusedFunction]  # registered by its decorator
     show_version: Annotated[
-        bool, typer.Option("--version", is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:
     prepare_streams()
-    if show_version:
-        say(f"sessionstore {version('sessionstore')}")
-        raise typer.Exit
 
 
 app.command("demo")(demo.demo)
 app.command("copy")(moving.copy)
+app.command("fork")(moving.fork)
 app.command("list")(looking.list_sessions)
 app.command("show")(looking.show)
 app.command("delete")(looking.delete)

@@ -32,11 +32,13 @@ from sessionstore import (
 )
 from sessionstore.builtin import (
     branch_tip,
+    lane_config,
     lane_state,
     operation_meta,
     operation_result,
     operation_state,
     pending_assistant_frames,
+    session_name,
 )
 from sessionstore.scope import EphemeralScope
 
@@ -53,6 +55,19 @@ class Response(msgspec.Struct, frozen=True):
     def frames(self) -> ValueList[Any, EphemeralScope]:
         """The list that takes one element for each frame, in the operation's own scope."""
         return pending_assistant_frames(self.operation, self.id)
+
+
+def set_up(session: Session) -> None:
+    """Give a new session a name and one lane: a branch with a configuration and a state."""
+    model = {"provider": "demo", "modelId": "scripted"}
+    session.commit(
+        [
+            set_value(session_name, "demo"),
+            set_value(branch_tip(LANE), None),
+            set_value(lane_config(LANE), {"model": model, "thinkingLevel": "off", "activeToolNames": []}),
+            set_value(lane_state(LANE), _lane(None, None)),
+        ]
+    )
 
 
 def take_prompt(session: Session, prompt: str) -> Response:
@@ -149,8 +164,7 @@ def serve() -> None:
     commands = (json.loads(line) for line in sys.stdin)
     start = next(commands)
     with open_repository(start["url"]) as repo, repo.create(id=start["session"], cwd=start["cwd"]) as session:
-        session.create_branch(LANE)
-        session.set_name("demo")
+        set_up(session)
         _answer({"ready": session.metadata.id})
         response: Response | None = None
         sent = 0

@@ -1,16 +1,60 @@
-"""Commands that move sessions: import, export, copy."""
+"""Commands that move sessions: import, export, copy, fork."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
-from sessionstore.cli.options import Json
+from sessionstore.cli.options import Cwd, Json, SessionId, Url
 from sessionstore.cli.output import count, fail, say, say_json
 from sessionstore.cli.progress import progress_of
 from sessionstore.cli.stores import find_session, open_store
+from sessionstore.fork import ForkBranch, ForkTree
 from sessionstore.transfer import CopyOutcome, copy_sessions
+from sessionstore.wire import metadata_to_json
+
+
+def fork(
+    url: Url,
+    session: SessionId,
+    *,
+    branch: Annotated[str, typer.Option("--branch", help="The branch to take.")] = "main",
+    entry: Annotated[
+        str | None, typer.Option("--entry", metavar="ID", help="The entry to end at; default: the tip.")
+    ] = None,
+    before: Annotated[bool, typer.Option("--before", help="End before that entry.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="Take the whole tree and every branch.")] = False,
+    state: Annotated[
+        bool, typer.Option("--application-state", help="Take the application's values and lists too.")
+    ] = False,
+    id: Annotated[str | None, typer.Option("--id", help="The id of the new session.")] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="URL", help="The store to fork into.")] = None,
+    cwd: Cwd = None,
+    json: Json = False,
+) -> None:
+    """Make a new session of a branch, or of the whole tree, of another."""
+    if tree and (entry is not None or before or branch != "main"):
+        raise typer.BadParameter("--tree takes all branches; it does not go with --branch, --entry, --before")
+    wanted = (
+        ForkTree(include_application_state=state)
+        if tree
+        else ForkBranch(
+            branch,
+            entry_id=entry,
+            position="before" if before else "at",
+            include_application_state=state,
+        )
+    )
+    with open_store(url) as source, nullcontext(source) if to is None else open_store(to) as target:
+        metadata = find_session(source, session, cwd)
+        with target.fork(metadata, wanted, id=id, source_repository=source) as made:
+            found = made.metadata
+    if json:
+        say_json(metadata_to_json(found))
+    else:
+        say(f"{found.id}: forked from {metadata.id}")
 
 
 def copy(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -68,8 +67,9 @@ def test_no_arguments_and_help_show_the_commands(run) -> None:
         assert f"\n  {name} " in out
 
 
-def test_version(run) -> None:
-    assert run("--version").out == f"sessionstore {version('sessionstore')}\n"
+def test_version(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sessionstore.cli.app.version", lambda name: f"1.2.3 of {name}")
+    assert run("--version").out == "sessionstore 1.2.3 of sessionstore\n"
 
 
 def test_a_missing_extra_is_named() -> None:
