@@ -42,21 +42,40 @@ R = TypeVar("R")
 _Container: TypeAlias = dict[Any, Any] | list[Any] | tuple[Any, ...]
 
 
-def encode(value: object, what: str) -> str:
+def encode(value: object, what: str, *, around: int = 0) -> str:
     """The JSON text of ``value``, which is captured here: later changes to it change nothing.
 
     Tuples count as arrays, subclasses of ``str``, ``int`` and ``float`` by their value. Raises
     :class:`~sessionstore.errors.InvalidValueError`, naming ``what`` and the path inside the
     value, for everything that is not JSON, nested deeper than :data:`MAX_DEPTH` levels, or an
-    integer of more than :data:`MAX_INTEGER_DIGITS` digits.
+    integer of more than :data:`MAX_INTEGER_DIGITS` digits. ``around`` is how many levels of
+    ``value`` are ours and not the caller's; they do not count.
     """
     try:
         data = _fast_encode(value)
-        if data.count(b"[") + data.count(b"{") <= MAX_DEPTH and _fast_decode(data) == value:
+        again = _fast_decode(data)
+        if again == value and _is_within(again, MAX_DEPTH + around, data):
             return data.decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         pass  # the slow path accepts it or says what is wrong with it
-    return _on_fresh_stack_if_deep(lambda: _encode_slowly(value, what))
+    return _on_fresh_stack_if_deep(lambda: _encode_slowly(value, what, MAX_DEPTH + around))
+
+
+def _is_within(value: object, levels: int, data: bytes) -> bool:
+    """Whether plain ``value``, whose text is ``data``, nests at most ``levels`` deep."""
+    if data.count(b"[") + data.count(b"{") <= levels:
+        return True
+    level = [value]
+    for _ in range(levels):
+        level = [
+            item
+            for container in level
+            for item in (container.values() if isinstance(container, dict) else cast("list[Any]", container))
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return True
+    return False
 
 
 def decode(text: str | bytes) -> Any:
@@ -72,12 +91,12 @@ def decode(text: str | bytes) -> Any:
     return _on_fresh_stack_if_deep(lambda: _SCANNER.decode(plain))
 
 
-def check(text: str) -> str:
+def check(text: str, *, around: int = 0) -> str:
     """Return JSON ``text`` from outside when it keeps the limits that :func:`encode` keeps.
 
     Raises ``ValueError`` when it is not JSON, nested too deep, or has a number too long to read.
     """
-    if text.count("[") + text.count("{") > MAX_DEPTH and depth(text) > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and depth(text) > MAX_DEPTH + around:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     decode(text)
     return text
@@ -201,8 +220,8 @@ def _end(match: re.Match[str] | None) -> int:
     return match.end()
 
 
-def _encode_slowly(value: object, what: str) -> str:
-    plain = _PlainCopy(what).of(value)
+def _encode_slowly(value: object, what: str, max_depth: int) -> str:
+    plain = _PlainCopy(what, max_depth).of(value)
     text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
@@ -227,8 +246,9 @@ class _Level:
 class _PlainCopy:
     """Copies a value into plain data, or says where it is not JSON; needs no call stack."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, max_depth: int) -> None:
         self._what = what
+        self._max_depth = max_depth
         self._levels: list[_Level] = []
         self._above: set[int] = set()
 
@@ -251,7 +271,7 @@ class _PlainCopy:
         self._above.discard(id(level.source))
 
     def _enter(self, source: _Container) -> object:
-        if len(self._levels) > MAX_DEPTH:
+        if len(self._levels) > self._max_depth:
             raise self._error(f"nested deeper than {MAX_DEPTH} levels")
         if id(source) in self._above:
             raise self._error("the value contains itself")

@@ -208,7 +208,7 @@ def _entry_record(entry: NewEntry, offset: int) -> EntryRecord:
     if isinstance(entry, NewCustomEntry):
         custom_type = check_text(entry.custom_type, f"custom type of entry {id!r}", limit=NAMESPACE_LIMIT)
     what = f"entry {id!r}"
-    payload = json_text.encode(_payload(entry, what), what)
+    payload = json_text.encode(_payload(entry, what), what, around=1)
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
 
 

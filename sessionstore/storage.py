@@ -248,10 +248,7 @@ class StorageBase(ABC):
         _check_kind(prefix, Value)
         with self._gate.visit():
             records = self._values(prefix.place)
-        return [
-            StoredValue(prefix.at_key(record.key), prefix.decode(record.value), record.seq)
-            for record in records
-        ]
+        return [stored_value_of(prefix.at_key(record.key), record) for record in records]
 
     def read_list(
         self,

@@ -64,7 +64,8 @@ _REQUIRED_NAMES: Final = {
     "totalTokens": "total_tokens",
 }
 _OPTIONAL_NAMES: Final = {"cacheWrite1h": "cache_write_1h", "reasoning": "reasoning"}
-_USAGE_NAMES: Final = {*_REQUIRED_NAMES, *_OPTIONAL_NAMES, "cost"}
+_FIGURE_NAMES: Final = {**_REQUIRED_NAMES, **_OPTIONAL_NAMES}
+_USAGE_NAMES: Final = {*_FIGURE_NAMES, "cost"}
 
 
 def usage_from_json(data: object, what: str) -> Usage:
@@ -149,7 +150,7 @@ class _CostFigures(msgspec.Struct, rename="camel", gc=False):
     total: Number
 
 
-class _UsageFigures(msgspec.Struct, rename="camel", gc=False):
+class _UsageFigures(msgspec.Struct, rename={field: name for name, field in _FIGURE_NAMES.items()}, gc=False):
     """What every usage must have; :class:`Usage` has defaults, text may not rely on them."""
 
     input: Number

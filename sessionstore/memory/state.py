@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from operator import attrgetter
 from typing import TypeVar
 
@@ -22,7 +23,7 @@ from sessionstore.records import (
     ValueRecord,
     place_of,
 )
-from sessionstore.usage import SessionStats, Usage, add_usage
+from sessionstore.usage import SessionStats, add_usage
 
 R = TypeVar("R", EntryRecord, UsageRecord)
 
@@ -43,6 +44,7 @@ class SessionState:
         self.lists: dict[Place, list[ElementRecord]] = {}
         self._keys: dict[tuple[str, str], list[str]] = {}
         self._scopes: dict[str, set[Place]] = {}
+        self._unfinished: tuple[CommitPlan, SessionStats] | None = None
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -56,7 +58,22 @@ class SessionState:
                 raise MissingParentError(f"the parent {id!r} does not exist in this session")
 
     def apply(self, plan: CommitPlan) -> None:
-        """Do a numbered plan that was proven; cannot fail."""
+        """Do a numbered plan that was proven.
+
+        Raises ``InvalidValueError`` before anything has changed when the ledger cannot be added up.
+        """
+        stats = self._counted(plan)
+        self._unfinished = plan, stats  # from here on the commit has happened
+        self.finish()
+
+    def finish(self) -> None:
+        """Do what an interrupt has kept :meth:`apply` from doing; to be called before any read.
+
+        Each step may have been done already, in part or whole.
+        """
+        if self._unfinished is None:
+            return
+        plan, stats = self._unfinished
         for place in plan.list_deletes:
             self._drop_list(place)
         for place in plan.value_deletes:
@@ -64,17 +81,19 @@ class SessionState:
         for scope_id in plan.retired:
             self._drop_scope(scope_id)
         for entry in plan.entries:
-            self.add(entry)
+            if _is_after(entry, self.entry_order):
+                self.add(entry)
         for value in plan.value_sets:
             self.add(value)
         for element in plan.appends:
-            self.add(element)
+            if _is_after(element, self.lists.get(place_of(element))):
+                self.add(element)
         for row in plan.usage_rows:
-            self.add(row)
-        if plan.message_count or plan.usages:
-            self._count(plan.message_count, plan.usages)
-        if plan.steps:
-            self.next_seq = plan.steps[-1].seq + 1
+            if _is_after(row, self.usage_order):
+                self.add(row)
+        self.stats = stats
+        self.next_seq = plan.steps[-1].seq + 1
+        self._unfinished = None
 
     def add(self, record: Record) -> None:
         """Take a record whose number is higher than those of its kind before."""
@@ -86,41 +105,45 @@ class SessionState:
                 self._set_value(record)
             case ElementRecord():
                 place = place_of(record)
-                self.lists.setdefault(place, []).append(record)
                 self._remember(place)
+                self.lists.setdefault(place, []).append(record)
             case UsageRecord():
                 self.usage_rows[record.id] = record
                 self.usage_order.append(record)
 
-    def _count(self, messages: int, usages: Sequence[Usage]) -> None:
-        total = self.stats.usage
-        for usage in usages:
-            total = add_usage(total, usage)
-        self.stats = SessionStats(self.stats.message_count + messages, total)
+    def _counted(self, plan: CommitPlan) -> SessionStats:
+        """The statistics after a plan."""
+        if not plan.message_count and not plan.usages:
+            return self.stats
+        total = reduce(add_usage, plan.usages, self.stats.usage)
+        return SessionStats(self.stats.message_count + plan.message_count, total)
 
     def _set_value(self, record: ValueRecord) -> None:
         place = place_of(record)
-        if place not in self.values:
-            insort(self._keys.setdefault((place.scope_id, place.namespace), []), place.key)
-        self.values[place] = record
+        keys = self._keys.setdefault((place.scope_id, place.namespace), [])
+        if not _contains(keys, place.key):
+            insort(keys, place.key)
         self._remember(place)
+        self.values[place] = record
 
     def _remember(self, place: Place) -> None:
         if place.scope_id:
             self._scopes.setdefault(place.scope_id, set()).add(place)
 
     def _drop_value(self, place: Place) -> None:
-        if self.values.pop(place, None) is not None:
-            keys = self._keys[place.scope_id, place.namespace]
+        keys = self._keys.get((place.scope_id, place.namespace), [])
+        if _contains(keys, place.key):
             del keys[bisect_left(keys, place.key)]
+        self.values.pop(place, None)
 
     def _drop_list(self, place: Place) -> None:
         self.lists.pop(place, None)
 
     def _drop_scope(self, scope_id: str) -> None:
-        for place in self._scopes.pop(scope_id, ()):
+        for place in self._scopes.get(scope_id, ()):
             self._drop_value(place)
             self._drop_list(place)
+        self._scopes.pop(scope_id, None)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -171,6 +194,15 @@ class SessionState:
         """Ledger rows by number."""
         within = _within(self.usage_order, query)
         return (within if query.order == "asc" else within[::-1])[: query.limit]
+
+
+def _is_after(record: Record, order: Sequence[Record] | None) -> bool:
+    return not order or order[-1].seq < record.seq
+
+
+def _contains(keys: list[str], key: str) -> bool:
+    at = bisect_left(keys, key)
+    return at < len(keys) and keys[at] == key
 
 
 def _within(records: list[R], query: ScanQuery) -> list[R]:

@@ -29,7 +29,8 @@ class MemorySession:
         self.metadata = metadata
         self.state = state
         self.deleted = False
-        # Readers and the one writer of the state; held for one step, never across a wait.
+        # Readers and the one writer of the state; held for one step, never across a wait. Whoever
+        # takes it lets the state finish what an interrupt cut short.
         self.guard = threading.Lock()
 
 
@@ -45,6 +46,7 @@ class MemoryStorage(StorageBase):
     def _apply(self, plan: CommitPlan, expected_seq: int | None) -> CommitResult:
         session, state = self._session, self._state
         with session.guard:
+            state.finish()
             if session.deleted:
                 raise not_found(session.metadata.id, session.metadata.container)
             first_seq = state.next_seq
@@ -58,25 +60,35 @@ class MemoryStorage(StorageBase):
             return CommitResult(first_seq, plan.seqs(first_seq), timestamp, state.stats)
 
     def _next_seq(self) -> int:
-        return self._state.next_seq
+        with self._session.guard:
+            self._state.finish()
+            return self._state.next_seq
 
     def _value(self, place: Place) -> ValueRecord | None:
-        return self._state.values.get(place)
+        with self._session.guard:
+            self._state.finish()
+            return self._state.values.get(place)
 
     def _values(self, prefix: Place) -> list[ValueRecord]:
         with self._session.guard:
+            self._state.finish()
             return self._state.values_with_prefix(prefix)
 
     def _elements(self, place: Place, query: ListQuery) -> list[ElementRecord]:
         with self._session.guard:
+            self._state.finish()
             return self._state.elements(place, query)
 
     def _entries_by_id(self, ids: Sequence[str]) -> dict[str, EntryRecord]:
         entries = self._state.entries
-        return {id: entries[id] for id in ids if id in entries}
+        with self._session.guard:
+            self._state.finish()
+            return {id: entries[id] for id in ids if id in entries}
 
     def _branch(self, query: BranchQuery) -> Iterator[EntryRecord]:
-        start = self._state.entries.get(query.start)
+        with self._session.guard:
+            self._state.finish()
+            start = self._state.entries.get(query.start)
         if start is None:
             raise unknown_entry(query.start)
         # Entries never change and a path never grows at its root, so no lock is needed.
@@ -85,14 +97,18 @@ class MemoryStorage(StorageBase):
 
     def _entries(self, query: ScanQuery) -> list[EntryRecord]:
         with self._session.guard:
+            self._state.finish()
             return self._state.scan(query)
 
     def _usage_rows(self, query: ScanQuery) -> list[UsageRecord]:
         with self._session.guard:
+            self._state.finish()
             return self._state.scan_usage(query)
 
     def _stats(self) -> SessionStats:
-        return self._state.stats
+        with self._session.guard:
+            self._state.finish()
+            return self._state.stats
 
     @contextmanager
     def snapshot(self) -> Generator[SessionSnapshot, None, None]:
@@ -108,4 +124,5 @@ class MemoryStorage(StorageBase):
 def snapshot_of(session: MemorySession) -> MemorySnapshot:
     """The session as it stands between two commits."""
     with session.guard:
+        session.state.finish()
         return MemorySnapshot(session.metadata, session.state)
