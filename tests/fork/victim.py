@@ -1,0 +1,104 @@
+"""A process that forks a session and stops at a step, there to be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+import sessionstore.repository
+from sessionstore import SessionMetadata, open_repository
+from sessionstore.fork import Fork, ForkImage
+from sessionstore.repository import SessionRepo
+
+SECONDS = 60
+
+STEPS = ("reserved", "boundary", "planned", "first record", "halfway", "last record", "loaded", "opened")
+"""In order. A fork that copies entries inside its database streams the rest alone."""
+
+PUBLISHED = ("loaded", "opened")
+"""The steps at which the destination is there."""
+
+
+def killed_at(
+    step: str, url: str, source: SessionMetadata, source_url: str | None, fork: Fork, id: str
+) -> None:
+    """Begin a fork in a process of its own, and kill that when it has come to ``step``."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_fork, args=(theirs, step, url, source, source_url, fork, id))
+    process.start()
+    try:
+        assert ours.poll(SECONDS), f"the fork never came to the step {step!r}"
+        arrived = ours.recv()
+        assert arrived == step, arrived
+    finally:
+        process.kill()
+        process.join()
+
+
+def _fork(
+    pipe: Connection,
+    step: str,
+    url: str,
+    source: SessionMetadata,
+    source_url: str | None,
+    fork: Fork,
+    id: str,
+) -> None:
+    def arrive(at: str) -> None:
+        if at == step:
+            pipe.send(at)
+            pipe.recv()
+
+    try:
+        with open_repository(url) as repo:
+            watch(type(repo), arrive)
+            origin = None if source_url is None else open_repository(source_url)
+            repo.fork(source, fork, id=id, source_repository=origin)
+        pipe.send("the fork ended")
+    except Exception as error:  # whatever it is, the test has to hear of it
+        pipe.send(f"{type(error).__name__}: {error}")
+        raise
+
+
+def watch(repo_class: type[SessionRepo], arrive: Callable[[str], None]) -> None:
+    """Have every fork in this process tell the steps that it comes to."""
+    patched: Any = repo_class
+    patched._forked = _told(repo_class._forked, arrive, before="reserved")
+    patched._open = _told(repo_class._open, arrive, before="loaded", after="opened")
+    made = sessionstore.repository.fork_image
+
+    def planning(*args: Any) -> ForkImage:
+        arrive("boundary")
+        image = made(*args)
+        arrive("planned")
+        return image
+
+    sessionstore.repository.fork_image = planning
+    taken = ForkImage._taken
+
+    def streaming(image: ForkImage, *args: Any) -> Iterator[Any]:
+        number = 0
+        for number, record in enumerate(taken(image, *args), start=1):
+            if number == 1:
+                arrive("first record")
+            if number == 100:
+                arrive("halfway")
+            yield record
+        arrive("last record")
+
+    ForkImage._taken = streaming  # type: ignore[method-assign]
+
+
+def _told(
+    method: Callable[..., Any], arrive: Callable[[str], None], *, before: str = "", after: str = ""
+) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> Any:
+        arrive(before)
+        result = method(*args, **options)
+        arrive(after)
+        return result
+
+    return call
