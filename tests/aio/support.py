@@ -39,9 +39,9 @@ def in_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
 @asynccontextmanager
 async def a_session(max_workers: int = 8) -> AsyncIterator[AsyncSession]:
-    async with AsyncSessionRepo(MemorySessionRepo(), max_workers=max_workers) as repo:
-        async with repo.create() as session:
-            yield session
+    repo = AsyncSessionRepo(MemorySessionRepo(), max_workers=max_workers)
+    async with repo, repo.create() as session:
+        yield session
 
 
 async def started(call: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
