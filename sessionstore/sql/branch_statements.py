@@ -1,0 +1,237 @@
+"""The two statements that a path is read with.
+
+The *head* finds the ranges that a path consists of, by a recursion over segments, and reads the
+range that the start itself lies in. *Arms* read the other ranges, many at a time. Neither sorts:
+within a range the index gives the order, and ranges are put in order by the reader.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import (
+    CTE,
+    Alias,
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Label,
+    ScalarSelect,
+    Select,
+    String,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+)
+
+from sessionstore.queries import Order
+from sessionstore.sql.dialects import SqlDialect
+from sessionstore.sql.prepared import BySize, Prepared
+from sessionstore.sql.statements import ENTRIES, ENTRY_COLUMNS, STRUCTURE_COLUMNS
+from sessionstore.sql.types import ExactText
+
+CHAIN_PAGE: Final = 990
+"""Ranges that one head finds. MariaDB and MySQL end a recursion after 1,000 rounds."""
+
+LARGEST_ARMS: Final = 256
+"""Ranges that one statement reads. SQLite takes 500 parts of a compound statement."""
+
+HEAD_NAMES: Final = ("session_id", "start", "below", "floor", "cover", "low", "limit")
+"""``below``: numbers from this one on count as not covered; ``floor``: the path is followed no
+further than an entry of this number; ``cover``: how many entries the ranges have to hold;
+``low``, ``limit``: lowest number and most entries of the start's own range."""
+
+_FILTER_NAMES: Final = ("type", "custom_type")
+_STOP_NAMES: Final = ("stop_type", "stop_id")
+_DIGITS: Final = ExactText(20)
+
+
+class BranchStatements:
+    """Heads and arms of one dialect, compiled at first use."""
+
+    def __init__(self, dialect: SqlDialect) -> None:
+        self._dialect = dialect
+        self._heads: dict[tuple[Order, bool, bool, bool], Prepared] = {}
+        self._arms: dict[tuple[Order, bool, bool], BySize] = {}
+
+    def head(self, order: Order, *, payload: bool, stops: bool, filtered: bool) -> Prepared:
+        """:data:`HEAD_NAMES` [stop_type, stop_id] [type, custom_type] -> two kinds of row.
+
+        Entries come as their columns. Ranges have a negative ``seq``, -1 for that of the start;
+        their columns are: id of the range's last entry, its depth as text, -1 - n, the number of
+        its last entry, that of its segment as text, the number of the entry to stop at as text.
+        """
+        key = (order, payload, stops, filtered)
+        found = self._heads.get(key)
+        if found is None:
+            names = [*HEAD_NAMES, *(_STOP_NAMES if stops else ()), *(_FILTER_NAMES if filtered else ())]
+            found = self._heads[key] = Prepared(
+                _head(order, payload, stops, filtered), names, self._dialect.compiler
+            )
+        return found
+
+    def arms(self, order: Order, *, payload: bool, filtered: bool) -> BySize:
+        """``session_id`` [type, custom_type] and for each range ``segment_seq, low, high, limit``."""
+        key = (order, payload, filtered)
+        found = self._arms.get(key)
+        if found is None:
+            found = self._arms[key] = BySize(lambda size: self._make_arms(order, payload, filtered, size))
+        return found
+
+    def _make_arms(self, order: Order, payload: bool, filtered: bool, size: int) -> Prepared:
+        names = ["session_id", *(_FILTER_NAMES if filtered else ())]
+        arms: list[Select[Any]] = []
+        for number in range(size):
+            own = [f"{name}_{number}" for name in ("segment_seq", "low", "high", "limit")]
+            names += own
+            segment_seq, low, high, limit = own
+            arms.append(
+                _range(
+                    order,
+                    payload,
+                    filtered,
+                    bindparam(segment_seq, type_=BigInteger()),
+                    bindparam(low, type_=BigInteger()),
+                    bindparam(high, type_=BigInteger()),
+                    limit,
+                )
+            )
+        statement = arms[0] if size == 1 else union_all(*(select(arm.subquery()) for arm in arms))
+        return Prepared(statement, names, self._dialect.compiler)
+
+
+def _head(order: Order, payload: bool, stops: bool, filtered: bool) -> Any:
+    chain = _chain(order, stops)
+    ranges = select(
+        chain.c.id,
+        cast(chain.c.depth, _DIGITS).label("parent_id"),
+        (literal_column("-1", Integer) - chain.c.round).label("seq"),
+        chain.c.seq.label("timestamp"),
+        cast(chain.c.segment_seq, _DIGITS).label("type"),
+        cast(chain.c.stop_seq, _DIGITS).label("custom_type"),
+        *([null().label("payload")] if payload else []),
+    )
+    own = _own_range(order, payload, stops, filtered).subquery()
+    return union_all(ranges, select(own))
+
+
+def _chain(order: Order, stops: bool) -> CTE:
+    """The ranges from the start's to the root's, or as far as they are needed."""
+    session_id = bindparam("session_id", type_=ENTRIES.c.session_id.type)
+    below = bindparam("below", type_=BigInteger())
+    start, parent, first = ENTRIES.alias("start"), ENTRIES.alias("parent"), ENTRIES.alias("first")
+
+    def columns(entry: Alias, round: ColumnElement[int], base: ColumnElement[Any]) -> list[Label[Any]]:
+        stop = _stop_seq(order, entry.c.segment_seq, entry.c.seq) if stops else cast(null(), BigInteger)
+        return [
+            round.label("round"),
+            entry.c.id.label("id"),
+            entry.c.segment_seq.label("segment_seq"),
+            entry.c.seq.label("seq"),
+            entry.c.depth.label("depth"),
+            base.label("base_depth"),
+            stop.label("stop_seq"),
+        ]
+
+    chain = (
+        select(*columns(start, literal_column("0", Integer), case((start.c.seq < below, start.c.depth))))
+        .where(start.c.session_id == session_id, start.c.id == bindparam("start"))
+        .cte("chain", recursive=True)
+    )
+    # Covered so far: the depths between the first range that counts and the next range.
+    base = case((chain.c.base_depth.is_not(None), chain.c.base_depth), (parent.c.seq < below, parent.c.depth))
+    needed = [
+        chain.c.round < literal_column(str(CHAIN_PAGE - 1), Integer),
+        parent.c.seq > bindparam("floor", type_=BigInteger()),
+        or_(
+            chain.c.base_depth.is_(None),
+            chain.c.base_depth - parent.c.depth < bindparam("cover", type_=BigInteger()),
+        ),
+    ]
+    if stops and order == "desc":
+        needed.append(chain.c.stop_seq.is_(None))
+    step = (
+        select(*columns(parent, chain.c.round + literal_column("1", Integer), base))
+        .select_from(chain)
+        .join(first, and_(first.c.session_id == session_id, first.c.seq == chain.c.segment_seq))
+        .join(parent, and_(parent.c.session_id == session_id, parent.c.id == first.c.parent_id))
+        .where(*needed)
+    )
+    return chain.union_all(step)
+
+
+def _stop_seq(order: Order, segment_seq: ColumnElement[int], up_to: ColumnElement[int]) -> ScalarSelect[int]:
+    """The first entry of a range, in read order, at which the scan stops."""
+    entry = ENTRIES.alias("stop")
+    return (
+        select(entry.c.seq)
+        .where(
+            entry.c.session_id == bindparam("session_id", type_=entry.c.session_id.type),
+            entry.c.segment_seq == segment_seq,
+            entry.c.seq <= up_to,
+            or_(entry.c.type == bindparam("stop_type"), entry.c.id == bindparam("stop_id")),
+        )
+        .order_by(entry.c.seq if order == "asc" else entry.c.seq.desc())
+        .limit(literal_column("1", Integer))
+        .scalar_subquery()
+    )
+
+
+def _own_range(order: Order, payload: bool, stops: bool, filtered: bool) -> Select[Any]:
+    """The range that the start lies in; for it alone the numbers are not known beforehand."""
+
+    def of_start(name: str) -> ScalarSelect[int]:
+        start = ENTRIES.alias("start")
+        return (
+            select(start.c[name])
+            .where(
+                start.c.session_id == bindparam("session_id", type_=start.c.session_id.type),
+                start.c.id == bindparam("start"),
+            )
+            .scalar_subquery()
+        )
+
+    segment_seq, high = of_start("segment_seq"), of_start("seq")
+    low: ColumnElement[int] = bindparam("low", type_=BigInteger())
+    selected = _range(order, payload, filtered, segment_seq, low, high, "limit")
+    selected = selected.where(ENTRIES.c.seq < bindparam("below", type_=BigInteger()))
+    if stops:
+        stop = _stop_seq(order, segment_seq, high)
+        bound = ENTRIES.c.seq >= func.coalesce(stop, low) if order == "desc" else ENTRIES.c.seq <= func.coalesce(stop, high)
+        selected = selected.where(bound)
+    return selected
+
+
+def _range(
+    order: Order,
+    payload: bool,
+    filtered: bool,
+    segment_seq: ColumnElement[int],
+    low: ColumnElement[int],
+    high: ColumnElement[int],
+    limit: str,
+) -> Select[Any]:
+    statement = (
+        select(*(ENTRIES.c[name] for name in (ENTRY_COLUMNS if payload else STRUCTURE_COLUMNS)))
+        .where(
+            ENTRIES.c.session_id == bindparam("session_id"),
+            ENTRIES.c.segment_seq == segment_seq,
+            ENTRIES.c.seq >= low,
+            ENTRIES.c.seq <= high,
+        )
+        .order_by(ENTRIES.c.seq if order == "asc" else ENTRIES.c.seq.desc())
+        .limit(bindparam(limit, type_=BigInteger()))
+    )
+    if filtered:
+        for name in _FILTER_NAMES:  # an empty filter lets everything pass
+            wanted = bindparam(name, type_=ENTRIES.c[name].type)
+            statement = statement.where(or_(wanted == literal_column("''", String), ENTRIES.c[name] == wanted))
+    return statement

@@ -1,0 +1,53 @@
+"""What is used of a DBAPI connection and cursor, whichever driver they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+Row: TypeAlias = tuple[Any, ...]
+"""One row of a result, in the order of the selected columns."""
+
+Values: TypeAlias = Sequence[Any]
+"""The values of one execution, in the order that a statement declares."""
+
+
+class DbapiCursor(Protocol):
+    """A cursor of a driver."""
+
+    @property
+    def rowcount(self) -> int:
+        """Rows that the last statement changed."""
+        ...
+
+    def execute(self, operation: str, parameters: Any = ..., /) -> Any:
+        """Run one statement."""
+        ...
+
+    def executemany(self, operation: str, parameters: Iterable[Any], /) -> Any:
+        """Run one statement for each sequence of parameters."""
+        ...
+
+    def fetchall(self) -> Sequence[Any]:
+        """The remaining rows of the last statement."""
+        ...
+
+
+class DbapiConnection(Protocol):
+    """A connection of a driver."""
+
+    def cursor(self) -> Any:
+        """A new :class:`DbapiCursor`; drivers type it as a class of their own."""
+        ...
+
+    def commit(self) -> None:
+        """End the transaction."""
+        ...
+
+    def rollback(self) -> None:
+        """Undo the transaction."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...

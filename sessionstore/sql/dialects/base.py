@@ -1,0 +1,91 @@
+"""What differs between databases, in one place; the rest of the SQL store does not know which it is on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from sqlalchemy import ColumnElement, Insert, Table, bindparam
+from sqlalchemy.engine import Dialect
+
+from sessionstore.errors import SessionStoreError
+from sessionstore.sql.dbapi import DbapiConnection, Values
+from sessionstore.sql.driver_errors import Failure
+
+
+class SqlDialect(ABC):
+    """The SQL and the habits of one database and its driver."""
+
+    name: ClassVar[str]
+    """As containers are named: ``sqlite``, ``postgresql`` or ``mariadb``."""
+
+    compiler: Dialect
+    """SQLAlchemy's dialect with positional parameters, which compiles every statement."""
+
+    errors: tuple[type[Exception], ...]
+    """The base of the driver's errors."""
+
+    update_returns: ClassVar[bool]
+    """Whether UPDATE can return the row: it then takes numbers in the statement that locks."""
+
+    batches_deletes: ClassVar[bool]
+    """Whether the driver sends an ``executemany`` of a DELETE without a round trip for each row."""
+
+    array_parameters: ClassVar[bool] = False
+    """Whether the list of :meth:`one_of` is a single parameter."""
+
+    # -- statements --------------------------------------------------------------------------
+
+    @abstractmethod
+    def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
+        """An insert that replaces the ``updated`` columns of the row that has the same ``keys``."""
+
+    def one_of(self, column: ColumnElement[str], name: str) -> ColumnElement[bool]:
+        """Whether ``column`` is among the values of the list parameter ``name``."""
+        return column.in_(bindparam(name, expanding=True))
+
+    # -- transactions ------------------------------------------------------------------------
+
+    @abstractmethod
+    def begin_write(self, raw: Any) -> None:
+        """Begin a transaction that will write."""
+
+    @abstractmethod
+    def begin_snapshot(self, raw: Any) -> None:
+        """Begin a read-only transaction in which every read sees the state of the first one."""
+
+    def commit(self, raw: DbapiConnection) -> None:
+        """Commit what :meth:`begin_write` began."""
+        raw.commit()
+
+    def rollback(self, raw: DbapiConnection) -> None:
+        """Undo what was begun, if anything."""
+        raw.rollback()
+
+    @contextmanager
+    def together(self, raw: Any) -> Generator[None]:
+        """Statements in the block may be sent without waiting for the results of those before."""
+        del raw
+        yield
+
+    def streaming_cursor(self, raw: Any) -> Any:
+        """A cursor that does not fetch a whole result at once."""
+        return raw.cursor()
+
+    # -- errors ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def failure(self, error: Exception, where: str, raw: Any = None) -> Failure:
+        """What ``error`` means; ``raw`` is the connection that it came from, if there was one."""
+
+    def explain_loss(
+        self, sent: Sequence[Values], ask: Callable[[str], Any], where: str
+    ) -> SessionStoreError | None:
+        """Why the server may have hung up on ``sent``, the rows of the last writing statement.
+
+        ``ask`` gives the single value of a query, over another connection.
+        """
+        del sent, ask, where
+        return None

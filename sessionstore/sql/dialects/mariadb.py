@@ -1,0 +1,83 @@
+"""MariaDB and MySQL, through PyMySQL or mysqlclient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Insert, Table
+from sqlalchemy.dialects.mysql import insert
+from sqlalchemy.dialects.mysql.pymysql import MySQLDialect_pymysql
+
+from sessionstore.errors import SessionStoreError
+from sessionstore.sql.dbapi import Values
+from sessionstore.sql.dialects.base import SqlDialect
+from sessionstore.sql.driver_errors import Failure, mariadb_failure, missing_driver, too_large
+
+_SMALLEST_SUSPECT = 1_000_000
+"""Bytes. Nobody has a smaller packet size than what the driver itself cuts batches to."""
+
+SESSION_SETUP = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+"""Without gap locks no session waits for the rows of another; snapshots ask for more themselves."""
+
+
+class MariadbDialect(SqlDialect):
+    """``driver`` is the module's name, ``pymysql`` or ``MySQLdb``; both spell parameters alike."""
+
+    name = "mariadb"
+    update_returns = False
+    batches_deletes = False
+
+    def __init__(self, driver: str = "pymysql") -> None:
+        try:
+            if driver == "pymysql":
+                from pymysql import Error
+                from pymysql.cursors import SSCursor
+            else:
+                from MySQLdb import Error
+                from MySQLdb.cursors import SSCursor
+        except ImportError:
+            raise missing_driver("PyMySQL" if driver == "pymysql" else "mysqlclient", "mariadb") from None
+        self.errors = (Error,)
+        self._streaming: type[Any] = SSCursor
+        self.compiler = MySQLDialect_pymysql(paramstyle="format")
+
+    def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
+        del keys
+        statement = insert(table)
+        return statement.on_duplicate_key_update({name: statement.inserted[name] for name in updated})
+
+    def begin_write(self, raw: Any) -> None:
+        """In autocommit mode, that of our own connections; else the first statement begins."""
+        if raw.get_autocommit():
+            _run(raw, "BEGIN")
+
+    def begin_snapshot(self, raw: Any) -> None:
+        _run(raw, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        _run(raw, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+
+    def streaming_cursor(self, raw: Any) -> Any:
+        return raw.cursor(self._streaming)
+
+    def explain_loss(
+        self, sent: Sequence[Values], ask: Callable[[str], Any], where: str
+    ) -> SessionStoreError | None:
+        """A statement larger than ``max_allowed_packet`` is answered by hanging up."""
+        largest = max((_escaped_size(row) for row in sent), default=0)
+        if largest > _SMALLEST_SUSPECT and largest > ask("SELECT @@max_allowed_packet"):
+            return too_large(where)
+        return None
+
+    def failure(self, error: Exception, where: str, raw: Any = None) -> Failure:
+        return mariadb_failure(error, where, connected=raw is not None and getattr(raw, "open", True))
+
+
+def _escaped_size(row: Values) -> int:
+    """The most bytes that a row can take in the text of a statement."""
+    return sum(2 * len(item.encode()) for item in row if isinstance(item, str))
+
+
+def _run(raw: Any, statement: str) -> None:
+    cursor = raw.cursor()
+    cursor.execute(statement)
+    cursor.close()

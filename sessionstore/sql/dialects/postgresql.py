@@ -1,0 +1,60 @@
+"""PostgreSQL, and what speaks its protocol, through psycopg 3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from sqlalchemy import ColumnElement, Insert, Table, Text, any_, bindparam
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+from sessionstore.sql.dialects.base import SqlDialect
+from sessionstore.sql.driver_errors import Failure, missing_driver, postgresql_failure
+
+
+class PostgresqlDialect(SqlDialect):
+    """psycopg begins by itself unless the connection is in autocommit mode, as those of our own are."""
+
+    name = "postgresql"
+    update_returns = True
+    batches_deletes = True
+    array_parameters = True
+
+    def __init__(self) -> None:
+        try:
+            import psycopg
+        except ImportError:
+            raise missing_driver("psycopg", "postgres") from None
+        self.errors = (psycopg.Error,)
+        self.compiler = PGDialect_psycopg(paramstyle="format")
+
+    def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
+        statement = insert(table)
+        return statement.on_conflict_do_update(
+            index_elements=list(keys), set_={name: statement.excluded[name] for name in updated}
+        )
+
+    def one_of(self, column: ColumnElement[str], name: str) -> ColumnElement[bool]:
+        """One array parameter, however long: the text of the statement stays the same."""
+        return column == any_(bindparam(name, type_=ARRAY(Text())))
+
+    def begin_write(self, raw: Any) -> None:
+        if raw.autocommit:
+            raw.execute("BEGIN")
+
+    def begin_snapshot(self, raw: Any) -> None:
+        if raw.autocommit:
+            raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        else:
+            raw.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+    def together(self, raw: Any) -> AbstractContextManager[Any]:
+        return raw.pipeline()  # type: ignore[no-any-return]  # the driver is typed as Any here
+
+    def streaming_cursor(self, raw: Any) -> Any:
+        return raw.cursor(name="sessionstore")
+
+    def failure(self, error: Exception, where: str, raw: Any = None) -> Failure:
+        return postgresql_failure(error, where, connected=raw is not None and not raw.closed)

@@ -1,0 +1,186 @@
+"""A container behind an engine: a server, a database in memory, or whatever engine the user brings."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import uuid
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import unquote
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.pool import PoolProxiedConnection, SingletonThreadPool, StaticPool
+
+from sessionstore.errors import SchemaVersionError, SessionStoreError, StorageBusyError
+from sessionstore.sql.container import Lease, SqlContainer, WriterLock
+from sessionstore.sql.dialects import SqlDialect, dialect_of
+from sessionstore.sql.link import Link
+from sessionstore.sql.schema import SchemaState, ensure_schema, schema_state
+from sessionstore.sql.sqlite_files import BUSY_TIMEOUT, leak
+
+DEFAULT_PORTS: Final = {"postgresql": 5432, "mariadb": 3306}
+
+
+class EngineContainer(SqlContainer):
+    """Connections come from the engine's pool. An engine of the user's is never disposed."""
+
+    def __init__(
+        self, engine: Engine, *, owned: bool, create_schema: bool = True, name: str | None = None
+    ) -> None:
+        dialect = dialect_of(engine)
+        super().__init__(name or container_name(engine.url, dialect), dialect)
+        self.engine = engine
+        self._owned = owned
+        self._create_schema = create_schema
+        self._ready = False
+        # One connection for everybody: readers must not see what a writer has not committed.
+        self._single = isinstance(engine.pool, (StaticPool, SingletonThreadPool))
+        self._lock = WriterLock(self.name, BUSY_TIMEOUT) if dialect.name == "sqlite" else None
+
+    def lease_for_reading(self) -> Lease:
+        return self._lease(self._lock if self._single else None)
+
+    def lease_for_writing(self) -> Lease:
+        return self._lease(self._lock)
+
+    def _lease(self, lock: WriterLock | None) -> Lease:
+        if lock is not None:
+            lock.acquire()
+        try:
+            return _PoolLease(self.engine.raw_connection(), lock)
+        except BaseException as error:
+            if lock is not None:
+                lock.release()
+            raise self._translated(error) from None
+
+    def _translated(self, error: BaseException) -> BaseException:
+        if isinstance(error, PoolTimeoutError):
+            return StorageBusyError(
+                f"{self.name}: every connection of the engine's pool stayed in use; make the pool larger"
+            )
+        if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
+            error = error.orig
+        if isinstance(error, self.dialect.errors):
+            return self.dialect.failure(error, self.name).error
+        return error
+
+    def ready(self, *, create: bool) -> bool:
+        if self._ready:
+            return True
+        where = self.engine.url.render_as_string(hide_password=True)
+        compiler = self.dialect.compiler
+        state = self.look(lambda link: schema_state(link.raw.cursor(), compiler, where))
+        if state is not SchemaState.CURRENT:
+            if not create:
+                return False
+            self._make_schema(where)
+        self._ready = True
+        return True
+
+    def _make_schema(self, where: str) -> None:
+        if self._lock is not None:
+            self._lock.acquire()
+        try:
+            ensure_schema(self.engine, create=self._create_schema, where=where)
+        except SessionStoreError:
+            raise
+        except Exception as error:  # SQLAlchemy's or the driver's; the translation knows both
+            raise self._translated(error) from None
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    @contextmanager
+    def snapshot(self) -> Generator[Link]:
+        if not self._single:
+            with super().snapshot() as link:
+                yield link
+            return
+        # The only connection cannot stay in a transaction while others write; a copy can.
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            self.look(lambda link: link.raw.backup(copy))
+            yield Link(copy, self.dialect)
+        finally:
+            copy.close()
+
+    def close(self) -> None:
+        if self._owned:
+            self.engine.dispose()
+
+    def abandon(self) -> None:
+        if self._owned:
+            leak(self.engine.pool)  # some drivers would say goodbye to the server for the parent too
+            self.engine.dispose(close=False)
+
+
+class _PoolLease:
+    __slots__ = ("_lock", "_proxy", "raw")
+
+    def __init__(self, proxy: PoolProxiedConnection, lock: WriterLock | None) -> None:
+        self.raw: Any = proxy.driver_connection
+        self._proxy = proxy
+        self._lock = lock
+
+    def give_back(self) -> None:
+        try:
+            self._proxy.close()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def discard(self) -> None:
+        try:
+            self._proxy.invalidate()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+
+def container_name(url: URL, dialect: SqlDialect) -> str:
+    """The canonical name of a database: the same for every way to write its URL, no credentials."""
+    if dialect.name != "sqlite":
+        host = url.host or "localhost"
+        if ":" in host:
+            host = f"[{host}]"
+        port = url.port or DEFAULT_PORTS[dialect.name]
+        return f"{dialect.name}://{host.lower()}:{port}/{url.database or ''}"
+    path = url.database or ""
+    if path.startswith("file:"):
+        path = "" if "mode=memory" in str(url) else unquote(path.removeprefix("file:").split("?")[0])
+    if path in ("", ":memory:"):
+        return f"sqlite:memory:{uuid.uuid4()}"
+    return os.path.realpath(path)
+
+
+def memory_engine() -> Engine:
+    """An engine on a new database in memory, which lives as long as the engine."""
+
+    def connect() -> sqlite3.Connection:
+        raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        raw.execute("PRAGMA foreign_keys = ON")
+        return raw
+
+    return create_engine("sqlite://", poolclass=StaticPool, creator=connect, pool_reset_on_return=None)
+
+
+def server_engine(url: URL, **options: Any) -> Engine:
+    """An engine with settings that fit a store; ``options`` are those of ``create_engine``.
+
+    Connections are in autocommit mode: a read costs one round trip, and a write transaction begins
+    in words.
+    """
+    settings: dict[str, Any] = {
+        "isolation_level": "AUTOCOMMIT",
+        "pool_reset_on_return": None,
+        "pool_size": 10,
+        "max_overflow": 30,
+        "pool_use_lifo": True,
+        **options,
+    }
+    return create_engine(url, **settings)

@@ -1,0 +1,119 @@
+"""A container that is a SQLite file of ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from sessionstore.errors import SchemaVersionError
+from sessionstore.sql.container import Lease, SqlContainer, WriterLock
+from sessionstore.sql.dialects import SqliteDialect
+from sessionstore.sql.link import Link
+from sessionstore.sql.schema import SchemaState, create_schema, schema_state
+from sessionstore.sql.sqlite_building import build_file
+from sessionstore.sql.sqlite_files import (
+    BUSY_TIMEOUT,
+    Durability,
+    FileConnections,
+    Token,
+)
+
+
+class SqliteFileContainer(SqlContainer):
+    """``path`` is absolute and free of links; nothing is opened before it is needed."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: Durability = "full",
+        busy_timeout: float = BUSY_TIMEOUT,
+        create_schema: bool = True,
+    ) -> None:
+        super().__init__(str(path), SqliteDialect())
+        self.path = path
+        self._lock = WriterLock(self.name, busy_timeout)
+        self._writable = FileConnections(path, durability, busy_timeout, read_only=False)
+        self._readable = FileConnections(path, durability, busy_timeout, read_only=True)
+        self._create_schema = create_schema
+        self._ready_for: Token = None
+
+    def lease_for_reading(self) -> Lease:
+        return _FileLease(self._writable, None)
+
+    def lease_for_looking(self) -> Lease:
+        return _FileLease(self._readable, None)
+
+    def lease_for_writing(self) -> Lease:
+        self._lock.acquire()
+        try:
+            return _FileLease(self._writable, self._lock)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def ready(self, *, create: bool) -> bool:
+        """Raises :class:`DatabaseMissingError` when there is no file."""
+        identity = self._readable.check_identity()
+        if identity == self._ready_for:
+            return True
+        if self.look(self._state) is not SchemaState.CURRENT:
+            if not create:
+                return False
+            if not self._create_schema:
+                raise SchemaVersionError(
+                    f"{self.path}: has no schema yet: run `sessionstore db upgrade sqlite:///{self.path}` "
+                    "(or `alembic upgrade head`)"
+                )
+            self.write(self._create)
+        self._ready_for = identity
+        return True
+
+    def build(self, fill: Callable[[Link], None], on_taken: Callable[[Path], None] | None = None) -> bool:
+        if os.path.lexists(self.path):
+            return False
+        if not self._create_schema:
+            raise SchemaVersionError(f"{self.path}: there is no database, and create_schema is off")
+
+        def make(raw: sqlite3.Connection) -> None:
+            create_schema(raw.cursor(), self.dialect.compiler)
+            fill(Link(raw, self.dialect))
+
+        return build_file(self.path, make, on_taken)
+
+    def _state(self, link: Link) -> SchemaState:
+        return schema_state(link.raw.cursor(), self.dialect.compiler, f"sqlite:///{self.path}")
+
+    def _create(self, link: Link) -> None:
+        if self._state(link) is SchemaState.EMPTY:
+            create_schema(link.raw.cursor(), self.dialect.compiler)
+
+    def close(self) -> None:
+        # The last connection to close folds the log into the file, which only a writable one can.
+        self._readable.close()
+        self._writable.close()
+
+    def abandon(self) -> None:
+        self._readable.abandon()
+        self._writable.abandon()
+
+
+class _FileLease:
+    __slots__ = ("_connections", "_lock", "_token", "raw")
+
+    def __init__(self, connections: FileConnections, lock: WriterLock | None) -> None:
+        self.raw, self._token = connections.take()
+        self._connections = connections
+        self._lock = lock
+
+    def give_back(self) -> None:
+        self._connections.give_back(self.raw, self._token)
+        if self._lock is not None:
+            self._lock.release()
+
+    def discard(self) -> None:
+        self._connections.give_back(self.raw, None)
+        if self._lock is not None:
+            self._lock.release()

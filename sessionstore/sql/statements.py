@@ -1,0 +1,511 @@
+"""Every statement of the store, built from the models and compiled once for a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Insert,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    not_,
+    null,
+    or_,
+    select,
+    union_all,
+    update,
+)
+
+from sessionstore.queries import Order
+from sessionstore.sql.dbapi import Values
+from sessionstore.sql.dialects import SqlDialect
+from sessionstore.sql.models import EntryRow, ListValueRow, ScalarValueRow, SessionRow, UsageLedgerRow
+from sessionstore.sql.prepared import BySize, Expansion, Prepared, Statement, filled
+
+SESSIONS: Final = cast("Table", SessionRow.__table__)
+ENTRIES: Final = cast("Table", EntryRow.__table__)
+VALUES: Final = cast("Table", ScalarValueRow.__table__)
+LISTS: Final = cast("Table", ListValueRow.__table__)
+LEDGER: Final = cast("Table", UsageLedgerRow.__table__)
+
+LARGEST_LIST: Final = 8192
+"""Values of one ``IN`` list; more take several statements."""
+
+LARGEST_DELETE: Final = 256
+"""Places that one DELETE names; more take several statements."""
+
+HEADER_COLUMNS: Final = (
+    "id", "created_at", "modified_at", "parent_session_id", "storage_version", "metadata",
+)  # fmt: skip
+ENTRY_COLUMNS: Final = ("id", "parent_id", "seq", "timestamp", "type", "custom_type", "payload")
+STRUCTURE_COLUMNS: Final = ENTRY_COLUMNS[:-1]
+USAGE_COLUMNS: Final = ("id", "seq", "entry_id", "adjustment", "usage", "details")
+VALUE_COLUMNS: Final = ("scope_id", "namespace", "key", "seq", "value")
+ELEMENT_COLUMNS: Final = (*VALUE_COLUMNS, "tag")
+PLACE_COLUMNS: Final = ("scope_id", "namespace", "key")
+
+Deletable: TypeAlias = Literal["values", "lists"]
+
+
+class ListStatement:
+    """A statement with one list of texts, the last of its values."""
+
+    def __init__(self, statement: Statement, names: Sequence[str], dialect: SqlDialect) -> None:
+        """The list is the parameter ``items`` of :meth:`SqlDialect.one_of`."""
+        self._one = (
+            Prepared(statement, (*names, "items"), dialect.compiler) if dialect.array_parameters else None
+        )
+        self._by_size = BySize(
+            lambda size: Prepared(statement, names, dialect.compiler, Expansion("items", size))
+        )
+
+    def of(self, head: Values, items: Sequence[str]) -> tuple[Prepared, Values]:
+        """The statement for this list, and its values."""
+        if self._one is not None:
+            return self._one, (*head, list(items))
+        statement, size = self._by_size.at_least(len(items))
+        return statement, (*head, *filled(items, size))
+
+
+class Statements:
+    """The statements of one dialect; each is compiled when it is first asked for.
+
+    Compiling one twice because two threads asked at once is harmless.
+    """
+
+    def __init__(self, dialect: SqlDialect) -> None:
+        self._dialect = dialect
+        self._scans: dict[tuple[Any, ...], Prepared] = {}
+        self._deletes: dict[tuple[Deletable, int, int], Prepared] = {}
+
+    def _prepare(self, statement: Statement, *names: str) -> Prepared:
+        return Prepared(statement, names, self._dialect.compiler)
+
+    # -- sessions ----------------------------------------------------------------------------
+
+    @cached_property
+    def insert_session(self) -> Prepared:
+        """Every column of ``sessions``."""
+        return self._prepare(insert(SESSIONS), *SESSIONS.columns.keys())
+
+    @cached_property
+    def session_header(self) -> Prepared:
+        """``id`` -> :data:`HEADER_COLUMNS`."""
+        return self._prepare(self._header(), "id")
+
+    @cached_property
+    def lock_session_header(self) -> Prepared:
+        """The same, and the row is locked until the transaction ends."""
+        return self._prepare(self._header().with_for_update(), "id")
+
+    def _header(self) -> Select[Any]:
+        wanted = [SESSIONS.c[name] for name in HEADER_COLUMNS]
+        return select(*wanted).where(SESSIONS.c.id == bindparam("id"))
+
+    @cached_property
+    def session_image(self) -> Prepared:
+        """``id`` -> :data:`HEADER_COLUMNS`, next_seq, message_count, usage."""
+        wanted = [SESSIONS.c[name] for name in (*HEADER_COLUMNS, "next_seq", "message_count", "usage")]
+        return self._prepare(select(*wanted).where(SESSIONS.c.id == bindparam("id")), "id")
+
+    @cached_property
+    def session_state(self) -> Prepared:
+        """``id, created_at`` -> next_seq, message_count, usage."""
+        return self._prepare(self._state(), "id", "created_at")
+
+    @cached_property
+    def lock_session(self) -> Prepared:
+        """The same, and the row is locked until the transaction ends."""
+        return self._prepare(self._state().with_for_update(), "id", "created_at")
+
+    def _state(self) -> Select[Any]:
+        return select(SESSIONS.c.next_seq, SESSIONS.c.message_count, SESSIONS.c.usage).where(_this_session())
+
+    @cached_property
+    def take_numbers(self) -> Prepared:
+        """``count, messages, modified_at, id, created_at`` -> the same, as they are afterwards."""
+        statement = (
+            update(SESSIONS)
+            .where(_this_session())
+            .values(
+                next_seq=SESSIONS.c.next_seq + bindparam("count"),
+                message_count=SESSIONS.c.message_count + bindparam("messages"),
+                modified_at=bindparam("modified_at"),
+            )
+            .returning(SESSIONS.c.next_seq, SESSIONS.c.message_count, SESSIONS.c.usage)
+        )
+        return self._prepare(statement, "count", "messages", "modified_at", "id", "created_at")
+
+    @cached_property
+    def set_statistics(self) -> Prepared:
+        """``message_count, usage, id``."""
+        statement = (
+            update(SESSIONS)
+            .where(SESSIONS.c.id == bindparam("this_id"))
+            .values(message_count=bindparam("message_count"), usage=bindparam("usage"))
+        )
+        return self._prepare(statement, "message_count", "usage", "this_id")
+
+    @cached_property
+    def advance_session(self) -> Prepared:
+        """``next_seq, message_count, modified_at, usage, id``; the row was locked before."""
+        names = ("next_seq", "message_count", "modified_at", "usage")
+        statement = (
+            update(SESSIONS)
+            .where(SESSIONS.c.id == bindparam("this_id"))
+            .values({name: bindparam(name) for name in names})
+        )
+        return self._prepare(statement, *names, "this_id")
+
+    def list_sessions(self, *, after: bool, limited: bool) -> Prepared:
+        """``[created_at, id] [limit]`` -> :data:`HEADER_COLUMNS`, newest first, then by id."""
+        key = ("sessions", after, limited)
+        found = self._scans.get(key)
+        if found is None:
+            statement = select(*(SESSIONS.c[name] for name in HEADER_COLUMNS)).order_by(
+                SESSIONS.c.created_at.desc(), SESSIONS.c.id
+            )
+            names: list[str] = []
+            if after:
+                created_at, id = bindparam("created_at"), bindparam("id")
+                # The first half bounds the range of the index, the second decides.
+                statement = statement.where(
+                    SESSIONS.c.created_at <= created_at,
+                    or_(SESSIONS.c.created_at < created_at, SESSIONS.c.id > id),
+                )
+                names += ["created_at", "id"]
+            if limited:
+                statement = statement.limit(bindparam("limit"))
+                names.append("limit")
+            found = self._scans[key] = self._prepare(statement, *names)
+        return found
+
+    @cached_property
+    def delete_session(self) -> tuple[Prepared, ...]:
+        """``session_id``: what a session consists of, its own row last."""
+        return (
+            *(
+                self._prepare(delete(table).where(table.c.session_id == bindparam("id")), "id")
+                for table in (ENTRIES, VALUES, LISTS, LEDGER)
+            ),
+            self._prepare(delete(SESSIONS).where(SESSIONS.c.id == bindparam("id")), "id"),
+        )
+
+    # -- entries and ledger ------------------------------------------------------------------
+
+    @cached_property
+    def insert_entries(self) -> Prepared:
+        """Every column of ``entries``."""
+        return self._prepare(insert(ENTRIES), *ENTRIES.columns.keys())
+
+    @cached_property
+    def find_ids(self) -> ListStatement:
+        """``session_id``, ids -> id, seq, segment_seq, depth, and whether it ends its segment.
+
+        Of a ledger row only the id is told; its ``seq`` is NULL.
+        """
+        later = ENTRIES.alias("later")
+        session_id = bindparam("session_id", type_=ENTRIES.c.session_id.type)
+        ends_segment = not_(
+            exists().where(
+                later.c.session_id == session_id,
+                later.c.segment_seq == ENTRIES.c.segment_seq,
+                later.c.seq > ENTRIES.c.seq,
+            )
+        )
+        columns = (ENTRIES.c.id, ENTRIES.c.seq, ENTRIES.c.segment_seq, ENTRIES.c.depth)
+        one_of = self._dialect.one_of
+        statement = union_all(
+            select(*columns, ends_segment).where(
+                ENTRIES.c.session_id == session_id, one_of(ENTRIES.c.id, "items")
+            ),
+            select(LEDGER.c.id, null(), null(), null(), null()).where(
+                LEDGER.c.session_id == session_id, one_of(LEDGER.c.id, "items")
+            ),
+        )
+        return ListStatement(statement, ["session_id"], self._dialect)
+
+    @cached_property
+    def entries_by_id(self) -> ListStatement:
+        """``session_id``, ids -> :data:`ENTRY_COLUMNS`."""
+        statement = select(*(ENTRIES.c[name] for name in ENTRY_COLUMNS)).where(
+            ENTRIES.c.session_id == bindparam("session_id"), self._dialect.one_of(ENTRIES.c.id, "items")
+        )
+        return ListStatement(statement, ["session_id"], self._dialect)
+
+    def scan_entries(self, order: Order, *, by_type: bool, by_custom_type: bool) -> Prepared:
+        """``session_id, from_seq, to_seq, limit [type] [custom_type]`` -> :data:`ENTRY_COLUMNS`."""
+        wanted = (("type", by_type), ("custom_type", by_custom_type))
+        return self._scan(ENTRIES, ENTRY_COLUMNS, order, [name for name, asked in wanted if asked])
+
+    @cached_property
+    def insert_usage(self) -> Prepared:
+        """``session_id`` and :data:`USAGE_COLUMNS`."""
+        return self._prepare(insert(LEDGER), "session_id", *USAGE_COLUMNS)
+
+    def scan_usage(self, order: Order) -> Prepared:
+        """``session_id, from_seq, to_seq, limit`` -> :data:`USAGE_COLUMNS`."""
+        return self._scan(LEDGER, USAGE_COLUMNS, order, [])
+
+    def _scan(
+        self, table: Table, columns: Sequence[str], order: Order, filters: Sequence[str]
+    ) -> Prepared:
+        key = (table.name, order, *filters)
+        found = self._scans.get(key)
+        if found is None:
+            statement = (
+                select(*(table.c[name] for name in columns))
+                .where(
+                    table.c.session_id == bindparam("session_id"),
+                    table.c.seq >= bindparam("from_seq"),
+                    table.c.seq <= bindparam("to_seq"),
+                    *(table.c[name] == bindparam(name) for name in filters),
+                )
+                .order_by(table.c.seq if order == "asc" else table.c.seq.desc())
+                .limit(bindparam("limit"))
+            )
+            found = self._scans[key] = self._prepare(
+                statement, "session_id", "from_seq", "to_seq", "limit", *filters
+            )
+        return found
+
+    @cached_property
+    def copy_tree(self) -> Prepared:
+        """``destination, source, next_seq``: all entries below a number, index included."""
+        return self._prepare(
+            _copied(
+                select(
+                    bindparam("destination", type_=ENTRIES.c.session_id.type),
+                    *(ENTRIES.c[name] for name in ENTRIES.columns.keys()[1:]),
+                ).where(
+                    ENTRIES.c.session_id == bindparam("source"), ENTRIES.c.seq < bindparam("next_seq")
+                )
+            ),
+            "destination",
+            "source",
+            "next_seq",
+        )
+
+    @cached_property
+    def copy_ranges(self) -> BySize:
+        """``destination, source, root_seq`` and for each range ``segment_seq, low, high``.
+
+        A path alone is one segment, that of its root.
+        """
+        return BySize(self._copy_ranges)
+
+    def _copy_ranges(self, size: int) -> Prepared:
+        names = ["destination", "source", "root_seq"]
+        kept = [name for name in ENTRIES.columns.keys()[1:] if name not in ("segment_seq", "depth")]
+        arms: list[Select[Any]] = []
+        for number in range(size):
+            own = [f"{name}_{number}" for name in ("segment_seq", "low", "high")]
+            names += own
+            segment_seq, low, high = own
+            arms.append(
+                select(
+                    bindparam("destination", type_=ENTRIES.c.session_id.type),
+                    *(ENTRIES.c[name] for name in kept),
+                    bindparam("root_seq", type_=ENTRIES.c.segment_seq.type),
+                    ENTRIES.c.depth,
+                ).where(
+                    ENTRIES.c.session_id == bindparam("source"),
+                    ENTRIES.c.segment_seq == bindparam(segment_seq),
+                    ENTRIES.c.seq >= bindparam(low),
+                    ENTRIES.c.seq <= bindparam(high),
+                )
+            )
+        return self._prepare(_copied(arms[0] if size == 1 else union_all(*arms)), *names)
+
+    @cached_property
+    def place_entry(self) -> Prepared:
+        """``segment_seq, depth, session_id, id``: rebuilds the branch index."""
+        statement = (
+            update(ENTRIES)
+            .where(
+                ENTRIES.c.session_id == bindparam("this_session"), ENTRIES.c.id == bindparam("this_id")
+            )
+            .values(segment_seq=bindparam("segment_seq"), depth=bindparam("depth"))
+        )
+        return self._prepare(statement, "segment_seq", "depth", "this_session", "this_id")
+
+    @cached_property
+    def all_places(self) -> Prepared:
+        """``session_id`` -> id, parent_id, seq, segment_seq, depth, type of all entries by number."""
+        return self._all(ENTRIES, ("id", "parent_id", "seq", "segment_seq", "depth", "type"))
+
+    # -- whole sessions: ``session_id`` -> all rows of a table, by number ------------------------
+
+    @cached_property
+    def all_entries(self) -> Prepared:
+        """:data:`ENTRY_COLUMNS`."""
+        return self._all(ENTRIES, ENTRY_COLUMNS)
+
+    @cached_property
+    def all_usage(self) -> Prepared:
+        """:data:`USAGE_COLUMNS`."""
+        return self._all(LEDGER, USAGE_COLUMNS)
+
+    @cached_property
+    def all_values(self) -> Prepared:
+        """:data:`VALUE_COLUMNS`."""
+        return self._all(VALUES, VALUE_COLUMNS)
+
+    @cached_property
+    def all_elements(self) -> Prepared:
+        """:data:`ELEMENT_COLUMNS`."""
+        return self._all(LISTS, ELEMENT_COLUMNS)
+
+    @cached_property
+    def all_structure(self) -> Prepared:
+        """:data:`STRUCTURE_COLUMNS`."""
+        return self._all(ENTRIES, STRUCTURE_COLUMNS)
+
+    @cached_property
+    def value_places(self) -> Prepared:
+        """Places of session scope that hold a value: :data:`PLACE_COLUMNS`, in no order."""
+        return self._places(VALUES)
+
+    @cached_property
+    def list_places(self) -> Prepared:
+        """The same for lists, each once."""
+        return self._places(LISTS)
+
+    def _places(self, table: Table) -> Prepared:
+        statement = (
+            select(*(table.c[name] for name in PLACE_COLUMNS))
+            .where(table.c.session_id == bindparam("session_id"), table.c.scope_id == bindparam("scope_id"))
+            .distinct()
+        )
+        return self._prepare(statement, "session_id", "scope_id")
+
+    def _all(self, table: Table, columns: Sequence[str]) -> Prepared:
+        statement = (
+            select(*(table.c[name] for name in columns))
+            .where(table.c.session_id == bindparam("session_id"))
+            .order_by(table.c.seq)
+        )
+        return self._prepare(statement, "session_id")
+
+    # -- values and lists --------------------------------------------------------------------
+
+    @cached_property
+    def set_values(self) -> Prepared:
+        """``session_id`` and :data:`VALUE_COLUMNS`."""
+        statement = self._dialect.upsert(VALUES, ("session_id", *PLACE_COLUMNS), ("seq", "value"))
+        return self._prepare(statement, "session_id", *VALUE_COLUMNS)
+
+    @cached_property
+    def append_elements(self) -> Prepared:
+        """``session_id`` and :data:`ELEMENT_COLUMNS`."""
+        return self._prepare(insert(LISTS), "session_id", *ELEMENT_COLUMNS)
+
+    @cached_property
+    def get_value(self) -> Prepared:
+        """``session_id, scope_id, namespace, key`` -> seq, value."""
+        statement = select(VALUES.c.seq, VALUES.c.value).where(_at_place(VALUES))
+        return self._prepare(statement, "session_id", *PLACE_COLUMNS)
+
+    def scan_values(self, *, bounded: bool) -> Prepared:
+        """``session_id, scope_id, namespace, low [, high]`` -> :data:`VALUE_COLUMNS`, by key."""
+        key = ("values", bounded)
+        found = self._scans.get(key)
+        if found is None:
+            statement = (
+                select(*(VALUES.c[name] for name in VALUE_COLUMNS))
+                .where(
+                    VALUES.c.session_id == bindparam("session_id"),
+                    VALUES.c.scope_id == bindparam("scope_id"),
+                    VALUES.c.namespace == bindparam("namespace"),
+                    VALUES.c.key >= bindparam("low"),
+                )
+                .order_by(VALUES.c.key)
+            )
+            names = ["session_id", "scope_id", "namespace", "low"]
+            if bounded:
+                statement = statement.where(VALUES.c.key < bindparam("high"))
+                names.append("high")
+            found = self._scans[key] = self._prepare(statement, *names)
+        return found
+
+    def read_list(self, order: Order) -> Prepared:
+        """``session_id, scope_id, namespace, key, cursor, limit`` -> seq, value, tag."""
+        key = ("lists", order)
+        found = self._scans.get(key)
+        if found is None:
+            cursor = bindparam("cursor")
+            statement = (
+                select(LISTS.c.seq, LISTS.c.value, LISTS.c.tag)
+                .where(_at_place(LISTS), LISTS.c.seq > cursor if order == "asc" else LISTS.c.seq < cursor)
+                .order_by(LISTS.c.seq if order == "asc" else LISTS.c.seq.desc())
+                .limit(bindparam("limit"))
+            )
+            found = self._scans[key] = self._prepare(
+                statement, "session_id", *PLACE_COLUMNS, "cursor", "limit"
+            )
+        return found
+
+    @cached_property
+    def delete_place(self) -> dict[Deletable, Prepared]:
+        """``session_id, scope_id, namespace, key``."""
+        return {
+            "values": self._prepare(delete(VALUES).where(_at_place(VALUES)), "session_id", *PLACE_COLUMNS),
+            "lists": self._prepare(delete(LISTS).where(_at_place(LISTS)), "session_id", *PLACE_COLUMNS),
+        }
+
+    def delete_places(self, what: Deletable, places: int, scopes: int) -> tuple[Prepared, int, int]:
+        """``session_id``, places (scope_id, namespace, key) and whole scopes, in one statement.
+
+        Also tells for how many of each it is made: a few more than were asked for.
+        """
+        places, scopes = _bucket(places), _bucket(scopes)
+        found = self._deletes.get((what, places, scopes))
+        if found is None:
+            table = VALUES if what == "values" else LISTS
+            session = table.c.session_id == bindparam("session_id")
+            names = ["session_id"]
+            branches: list[ColumnElement[bool]] = []
+            for number in range(places):
+                own = [f"{name}_{number}" for name in PLACE_COLUMNS]
+                names += own
+                branches.append(
+                    and_(
+                        session,
+                        *(
+                            table.c[name] == bindparam(parameter)
+                            for name, parameter in zip(PLACE_COLUMNS, own, strict=True)
+                        ),
+                    )
+                )
+            for number in range(scopes):
+                names.append(f"retired_{number}")
+                branches.append(and_(session, table.c.scope_id == bindparam(names[-1])))
+            found = self._prepare(delete(table).where(or_(*branches)), *names)
+            self._deletes[what, places, scopes] = found
+        return found, places, scopes
+
+
+def _copied(source: Select[Any] | CompoundSelect[Any]) -> Insert:
+    return insert(ENTRIES).from_select(ENTRIES.columns.keys(), source)
+
+
+def _bucket(count: int) -> int:
+    return 1 << (count - 1).bit_length() if count else 0
+
+
+def _this_session() -> ColumnElement[bool]:
+    """The session of this id, and not another that was created under it later."""
+    return and_(SESSIONS.c.id == bindparam("id"), SESSIONS.c.created_at == bindparam("created_at"))
+
+
+def _at_place(table: Table) -> ColumnElement[bool]:
+    return and_(*(table.c[name] == bindparam(name) for name in ("session_id", *PLACE_COLUMNS)))
