@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from typing import Any
@@ -15,35 +14,33 @@ from sessionstore.sql.schema import ensure_schema
 START_SECONDS = 60
 
 
-def use_first(number: int, barrier: Barrier, urls: list[str]) -> list[bool]:
-    """Open each database at the same moment as the other processes do: which ones did this one make?"""
+def use_first(number: int, barrier: Barrier, urls: list[str], migrated: list[str]) -> list[bool]:
+    """Open each database at the same moment as the other processes do: which ones did this one make?
+
+    On the databases in ``migrated`` half of the processes run the migrations instead.
+    """
     made = []
     for url in urls:
         engine = create_engine(url, poolclass=NullPool)
         barrier.wait(START_SECONDS)
         made.append(ensure_schema(engine))
+    for url in migrated:
+        engine = create_engine(url, poolclass=NullPool)
+        barrier.wait(START_SECONDS)
+        if number % 2:
+            ensure_schema(engine)
+        else:
+            migrations.upgrade(engine)
     return made
 
 
-def use_or_migrate(number: int, barrier: Barrier, urls: list[str]) -> list[bool]:
-    """The same, but half of the processes run the migrations."""
-    if number % 2:
-        return use_first(number, barrier, urls)
-    for url in urls:
-        barrier.wait(START_SECONDS)
-        migrations.upgrade(url)
-    return []
-
-
-def in_processes(
-    count: int, work: Callable[[int, Barrier, list[str]], list[bool]], urls: list[str]
-) -> list[list[bool]]:
-    """Run ``work`` in ``count`` processes of their own; the first error of any of them is raised."""
+def in_processes(count: int, urls: list[str], migrated: list[str]) -> list[list[bool]]:
+    """Run :func:`use_first` in ``count`` processes; the first error of any of them is raised."""
     context = get_context("spawn")
     barrier = context.Barrier(count)
     results: Any = context.SimpleQueue()
     processes = [
-        context.Process(target=_report, args=(results, work, number, barrier, urls))
+        context.Process(target=_report, args=(results, number, barrier, urls, migrated))
         for number in range(count)
     ]
     for process in processes:
@@ -57,15 +54,9 @@ def in_processes(
     return outcomes
 
 
-def _report(
-    results: Any,
-    work: Callable[[int, Barrier, list[str]], list[bool]],
-    number: int,
-    barrier: Barrier,
-    urls: list[str],
-) -> None:
+def _report(results: Any, number: int, barrier: Barrier, urls: list[str], migrated: list[str]) -> None:
     try:
-        results.put(work(number, barrier, urls))
+        results.put(use_first(number, barrier, urls, migrated))
     except Exception as error:  # noqa: BLE001  # whatever it is, the test has to hear of it
         barrier.abort()
         results.put(f"process {number}: {type(error).__name__}: {error}")

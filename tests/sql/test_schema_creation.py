@@ -14,7 +14,7 @@ import pytest
 from legs import STORE_KINDS, StoreKind
 from servers import administration
 from sql.schema_catalogs import TABLES, catalog
-from sql.schema_processes import in_processes, use_first, use_or_migrate
+from sql.schema_processes import in_processes
 from sqlalchemy import Engine, NullPool, create_engine, event, inspect, make_url
 
 from sessionstore.errors import SchemaVersionError
@@ -151,17 +151,10 @@ def test_the_first_use_of_eight_processes_makes_one_schema(
     store_kind: StoreKind, new_store_url: Callable[[], str]
 ) -> None:
     urls = [new_store_url() for _ in range(3 if "server" in store_kind.capabilities else 20)]
-    made = in_processes(8, use_first, urls)
+    migrated = [new_store_url() for _ in range(2)]
+    made = in_processes(8, urls, migrated)
     assert [sum(of_one) for of_one in zip(*made, strict=True)] == [1] * len(urls)
-    for url in urls:
-        assert_whole(url)
-
-
-@each_database
-def test_migrations_and_first_use_share_a_lock(new_store_url: Callable[[], str]) -> None:
-    urls = [new_store_url(), new_store_url()]
-    in_processes(4, use_or_migrate, urls)
-    for url in urls:
+    for url in (*urls, *migrated):
         assert_whole(url)
 
 
@@ -192,7 +185,7 @@ def test_who_waited_for_the_lock_sees_what_its_holder_made(new_database: Callabl
         option = f"-c default_transaction_isolation={level}".replace("e r", "e\\ r")
         url = make_url(new_database("postgresql")).update_query_dict({"options": option})
         urls.append(url.render_as_string(hide_password=False))
-    made = in_processes(4, use_first, urls)
+    made = in_processes(2, urls, [])
     assert [sum(of_one) for of_one in zip(*made, strict=True)] == [1, 1]
 
 
