@@ -8,7 +8,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from sessionstore.aio.workers import Workers, called_back, turn
-from sessionstore.line import Line
+from sessionstore.line import Line, Ticket
 from sessionstore.session import Session, SessionMutation
 
 R = TypeVar("R")
@@ -40,9 +40,18 @@ class Admission:
 
     async def write(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a sync call that makes one mutation of the session."""
-        ticket = self._session.take_ticket(asyncio.current_task())
+        return await self._once_granted(self._take_ticket(), partial(call, *args, **kwargs))
+
+    def enqueue(self, call: Callable[[], R]) -> asyncio.Task[R]:
+        """The same, in a task of its own, with its place in line taken now."""
+        return asyncio.create_task(self._once_granted(self._take_ticket(), call))
+
+    def _take_ticket(self) -> Ticket:
+        return self._session.take_ticket(asyncio.current_task())
+
+    async def _once_granted(self, ticket: Ticket, call: Callable[[], R]) -> R:
         await turn(ticket)
-        return await self._workers.run(partial(call, *args, **kwargs), ticket)
+        return await self._workers.run(call, ticket)
 
     async def begin(self) -> SessionMutation:
         """A mutation that its caller holds open."""
@@ -52,6 +61,4 @@ class Admission:
 
     async def write_below(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a sync commit on the session's storage."""
-        ticket = self._below.enqueue()
-        await turn(ticket)
-        return await self._workers.run(partial(call, *args, **kwargs), ticket)
+        return await self._once_granted(self._below.enqueue(), partial(call, *args, **kwargs))

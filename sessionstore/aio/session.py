@@ -142,6 +142,14 @@ class AsyncSession(AsyncSessionReaders):
         """
         return await self._admission.write(self._session.mutate, fn)
 
+    def enqueue(self, fn: Callable[[SessionMutation], R]) -> asyncio.Task[R]:
+        """The same as :meth:`mutate_sync`, but in line from now on, whether it is awaited or not."""
+        return self._admission.enqueue(partial(self._session.mutate, fn))
+
+    def refuse_holder(self) -> None:
+        """Raise ``MutationError`` when this task holds the running mutation. Never blocks."""
+        run_here(self._session.refuse_holder)
+
     @overload
     async def commit(self, writes: Sequence[Write[SessionScope]]) -> CommitResult: ...
     @overload
