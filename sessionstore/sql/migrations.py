@@ -8,8 +8,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
+from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sqlalchemy import URL, Connection, Engine, create_engine, inspect, make_url
 from sqlalchemy.exc import ArgumentError
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.migration import MigrationContext
 
+Database: TypeAlias = Engine | URL | str | PathLike[str]
+"""One database: an engine on it, its URL, or the path of a SQLite file."""
+
 DRIVERS: Final = {
     "sqlite": "sqlite",
     "sqlite+pysqlite": "sqlite",
-    "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
     "postgresql+psycopg": "postgresql+psycopg",
     "mariadb": "mariadb+pymysql",
@@ -51,7 +54,7 @@ DRIVERS: Final = {
 _EXPECTED: Final = "expected sqlite:///FILE, postgresql+psycopg://… or mariadb+pymysql://…"
 
 
-def upgrade(target: Engine | URL | str) -> str:
+def upgrade(target: Database) -> str:
     """Bring the schema of one database to this release's; the revision that it then has.
 
     A database without a schema gets it. Tables that equal this release's but bear no stamp are
@@ -78,13 +81,13 @@ def upgrade(target: Engine | URL | str) -> str:
     return HEAD_REVISION
 
 
-def current(target: Engine | URL | str) -> str | None:
+def current(target: Database) -> str | None:
     """The revision that one database is stamped with; None when it has none."""
     with _connection(target, create=False) as connection:
         return ", ".join(_migration_context(connection).get_current_heads()) or None
 
 
-def check(target: Engine | URL | str) -> list[str]:
+def check(target: Database) -> list[str]:
     """What keeps one database from being this release's schema, a line each; empty when nothing.
 
     Other tables in the same database are none of its business.
@@ -110,22 +113,26 @@ def script_location() -> Path:
     raise StorageError(f"the migrations are missing from this installation: no _alembic in {package}")
 
 
-def database_url(url: str | URL) -> URL:
+def database_url(url: URL | str | PathLike[str]) -> URL:
     """The SQLAlchemy URL of one database, the driver filled in where the URL names none.
+
+    A ``PathLike`` is the path of a SQLite file, taken as it is.
 
     Raises :class:`~sessionstore.errors.InvalidUrlError` for what is no single SQL database.
     """
+    if isinstance(url, PathLike):
+        return URL.create("sqlite", database=fspath(url))
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise InvalidUrlError(f"not a database URL: {_EXPECTED}") from error
+    except ArgumentError:
+        raise InvalidUrlError(f"not a database URL: {_EXPECTED}") from None
     scheme = DRIVERS.get(parsed.drivername)
     if scheme is None:
         raise InvalidUrlError(f"{parsed.drivername!r} is no single database: {_EXPECTED}")
     return parsed.set(drivername=scheme)
 
 
-def migration_engine(url: str | URL, *, create: bool = True) -> Engine:
+def migration_engine(url: URL | str | PathLike[str], *, create: bool = True) -> Engine:
     """An engine for one piece of work on a schema; ``create`` lets SQLite make a missing file.
 
     Raises :class:`~sessionstore.errors.InvalidUrlError` as :func:`database_url` does, and
@@ -219,7 +226,7 @@ def _config(connection: Connection) -> Config:
 
 
 @contextmanager
-def _connection(target: Engine | URL | str, *, create: bool = True) -> Generator[Connection]:
+def _connection(target: Database, *, create: bool = True) -> Generator[Connection]:
     """A connection to a database; one made from a URL is closed with its engine at the end."""
     if isinstance(target, Engine):
         with driver_errors_understood(target, _shown(target)), target.connect() as connection:

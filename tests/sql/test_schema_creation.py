@@ -146,6 +146,7 @@ def test_tables_made_from_the_models_are_stamped_by_upgrade_only(engine: Engine)
     assert not ensure_schema(engine)
 
 
+@pytest.mark.slow
 @each_database
 def test_the_first_use_of_eight_processes_makes_one_schema(
     store_kind: StoreKind, new_store_url: Callable[[], str]

@@ -250,6 +250,14 @@ def test_an_odd_path_in_the_library(tmp_path: Path, name: str) -> None:
     assert migrations.check(url) == []
 
 
+def test_a_path_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "%41?mode=ro#é.db"
+    migrations.upgrade(path)
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+    assert migrations.current(path) == HEAD_REVISION
+    assert migrations.check(path) == []
+
+
 def test_the_default_is_a_file_here_and_the_checkout_may_be_anywhere(tmp_path: Path) -> None:
     checkout = tmp_path / "100% %(odd)s [é]"
     checkout.mkdir()
@@ -269,7 +277,6 @@ def test_a_plain_database_name_gets_its_driver() -> None:
     drivers = {
         "sqlite:///a.db": "sqlite",
         "postgresql://h/d": "postgresql+psycopg",
-        "postgres://h/d": "postgresql+psycopg",
         "postgresql+psycopg://h/d": "postgresql+psycopg",
         "mariadb://h/d": "mariadb+pymysql",
         "mysql://h/d": "mysql+pymysql",
