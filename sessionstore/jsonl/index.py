@@ -1,0 +1,191 @@
+"""Where the records of a file stand: what a snapshot keeps instead of payloads.
+
+A snapshot may keep 150 bytes for each entry. A dict from ids to places would take more, so ids
+are found through arrays: some 30 bytes an entry.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Container, Iterator
+from typing import Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Raw
+
+from sessionstore.jsonl.codec import EntryLine, UsageLine
+from sessionstore.jsonl.replay import Slot
+
+_MASK: Final = (1 << 63) - 1
+_FREE: Final = -1
+
+
+class IdTable(Container[str]):
+    """Numbers ids from 0 in the order in which they are added, by 63 bits of their hash.
+
+    An open-addressing table. Two ids of one hash would be taken for the same: one chance in
+    10**13 for a session of a thousand entries, one in 10**7 for a million.
+    """
+
+    def __init__(self) -> None:
+        self._hashes: Final = array("q")
+        self._table = array("i", [_FREE]) * 64
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self.find(id) >= 0
+
+    def find(self, id: str) -> int:
+        """The number of an id; negative where it was never added."""
+        return self._table[self._probe(hash(id) & _MASK)]
+
+    def add(self, id: str) -> None:
+        """Add an id that was not added before."""
+        if 2 * len(self._hashes) >= len(self._table):
+            self._grow()
+        hashed = hash(id) & _MASK
+        self._table[self._probe(hashed)] = len(self._hashes)
+        self._hashes.append(hashed)
+
+    def _probe(self, hashed: int) -> int:
+        table, hashes = self._table, self._hashes
+        mask = len(table) - 1
+        at = hashed & mask
+        while (number := table[at]) >= 0 and hashes[number] != hashed:
+            at = (at + 1) & mask
+        return at
+
+    def _grow(self) -> None:
+        self._table = array("i", [_FREE]) * (4 * len(self._table))
+        for number, hashed in enumerate(self._hashes):
+            self._table[self._probe(hashed)] = number
+
+
+class MintedIds:
+    """Ids by number. UUIDs, which nearly all are, take 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._packed: Final = bytearray()
+        self._others: Final[dict[int, str]] = {}
+
+    def append(self, id: str) -> None:
+        """Add the next id."""
+        try:
+            packed = UUID(id)
+        except ValueError:
+            packed = None
+        if packed is None or str(packed) != id:
+            self._others[len(self._packed) // 16] = id
+            packed = UUID(int=0)
+        self._packed.extend(packed.bytes)
+
+    def __getitem__(self, number: int) -> str:
+        other = self._others.get(number)
+        return other or str(UUID(bytes=bytes(self._packed[16 * number : 16 * number + 16])))
+
+
+class EntryTable:
+    """The entries of a file in order: their ids, their parents, and where their lines begin."""
+
+    def __init__(self) -> None:
+        self.ids: Final = IdTable()
+        self.parents: Final = array("i")
+        self.offsets: Final = array("q")
+
+    def add(self, id: str, parent_id: str | None, offset: int) -> None:
+        """Add an entry; ``parent_id``, if any, was added before."""
+        self.parents.append(_FREE if parent_id is None else self.ids.find(parent_id))
+        self.offsets.append(offset)
+        self.ids.add(id)
+
+    def path(self, number: int) -> Iterator[int]:
+        """The numbers of the entries from one to its root."""
+        while number >= 0:
+            yield number
+            number = self.parents[number]
+
+    def on_path(self, start: int) -> bytearray:
+        """For each entry 1 where it is on the path from number ``start`` to its root, else 0."""
+        marks = bytearray(len(self.parents))
+        for number in self.path(start):
+            marks[number] = 1
+        return marks
+
+
+class Found(msgspec.Struct, gc=False):
+    """Where a value stands."""
+
+    seq: int
+    offset: int
+
+
+class ScopeIndex:
+    """The live values and lists of one scope; a :class:`~sessionstore.jsonl.replay.ScopeKeeper`.
+
+    ``lists`` has the number of the first element of each list.
+    """
+
+    def __init__(self) -> None:
+        self.values: Final[dict[Slot, Found]] = {}
+        self.lists: Final[dict[Slot, int]] = {}
+
+    def set_value(self, slot: Slot, seq: int, value: Raw, offset: int) -> None:
+        """Take a value."""
+        self.values[slot] = Found(seq, offset)
+
+    def delete_value(self, slot: Slot) -> None:
+        """Drop a value, if there is one."""
+        self.values.pop(slot, None)
+
+    def append(self, slot: Slot, seq: int, value: Raw, tag: str | None, offset: int) -> None:
+        """Take a list element."""
+        self.lists.setdefault(slot, seq)
+
+    def delete_list(self, slot: Slot, seq: int) -> None:
+        """Drop a list, if there is one."""
+        self.lists.pop(slot, None)
+
+    def has_value(self, slot: Slot, seq: int) -> bool:
+        """Whether the value that was set with this number still stands."""
+        found = self.values.get(slot)
+        return found is not None and found.seq == seq
+
+    def has_element(self, slot: Slot, seq: int) -> bool:
+        """Whether the element that was appended with this number is still there."""
+        first = self.lists.get(slot)
+        return first is not None and seq >= first
+
+
+class FileIndex:
+    """All of a main file; a :class:`~sessionstore.jsonl.replay.Keeper`."""
+
+    def __init__(self) -> None:
+        self.entries: Final = EntryTable()
+        self._usage_ids: Final = IdTable()
+        self._session: Final = ScopeIndex()
+
+    @property
+    def entry_ids(self) -> Container[str]:
+        """The ids of the entries that were added."""
+        return self.entries.ids
+
+    @property
+    def usage_ids(self) -> Container[str]:
+        """The ids of the ledger rows that were added."""
+        return self._usage_ids
+
+    @property
+    def session(self) -> ScopeIndex:
+        """Session scope."""
+        return self._session
+
+    def add_entry(self, entry: EntryLine, offset: int) -> None:
+        """Take an entry whose parent is there."""
+        self.entries.add(entry.id, entry.parent_id, offset)
+
+    def add_usage(self, row: UsageLine, offset: int) -> None:
+        """Take a row of the ledger."""
+        self._usage_ids.add(row.id)

@@ -1,0 +1,208 @@
+"""What an open session holds of its file: rows with their payloads as JSON text in UTF-8.
+
+Decoding a payload is left to the reads. Rows never change, so a read may hold one as long as it
+likes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator
+from operator import attrgetter
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Raw, UnsetType
+
+from sessionstore.address import Place
+from sessionstore.jsonl.codec import EntryLine, UsageLine
+from sessionstore.jsonl.replay import Slot
+from sessionstore.jsonl.rows import entry_record, usage_record
+from sessionstore.queries import ListQuery, ScanQuery
+from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
+
+_by_seq: Final = attrgetter("seq")
+
+_Row = TypeVar("_Row", EntryLine, UsageLine)
+
+
+class HeldValue(msgspec.Struct, gc=False):
+    """A value without its place."""
+
+    seq: int
+    value: bytes
+
+
+class HeldElement(msgspec.Struct, gc=False):
+    """A list element without its place."""
+
+    seq: int
+    value: bytes
+    tag: str | None
+
+
+class ScopeState:
+    """The values and lists of one scope; a :class:`~sessionstore.jsonl.replay.ScopeKeeper`."""
+
+    __slots__ = ("_keys", "_sorted", "lists", "values")
+
+    def __init__(self) -> None:
+        self.values: Final[dict[Slot, HeldValue]] = {}
+        self.lists: Final[dict[Slot, list[HeldElement]]] = {}
+        self._keys: Final[dict[str, set[str]]] = {}
+        self._sorted: Final[dict[str, list[str]]] = {}
+
+    def set_value(self, slot: Slot, seq: int, value: Raw | bytes, offset: int = 0) -> None:
+        """Take a value."""
+        values = self.values
+        if slot not in values:
+            self._keys.setdefault(slot[0], set()).add(slot[1])
+            self._sorted.pop(slot[0], None)
+        values[slot] = HeldValue(seq, bytes(value))
+
+    def delete_value(self, slot: Slot) -> None:
+        """Drop a value, if there is one."""
+        if self.values.pop(slot, None) is not None:
+            self._keys[slot[0]].remove(slot[1])
+            self._sorted.pop(slot[0], None)
+
+    def append(self, slot: Slot, seq: int, value: Raw | bytes, tag: str | None, offset: int = 0) -> None:
+        """Take a list element."""
+        elements = self.lists.get(slot)
+        if elements is None:
+            elements = self.lists[slot] = []
+        elements.append(HeldElement(seq, bytes(value), tag))
+
+    def delete_list(self, slot: Slot, seq: int = 0) -> None:
+        """Drop a list, if there is one."""
+        self.lists.pop(slot, None)
+
+    def keys(self, namespace: str, prefix: str) -> list[str]:
+        """The keys of a namespace that begin so; Python orders text by code point."""
+        keys = self._sorted.get(namespace)
+        if keys is None:
+            keys = self._sorted[namespace] = sorted(self._keys.get(namespace, ()))
+        start = bisect_left(keys, prefix)
+        end = start
+        while end < len(keys) and keys[end].startswith(prefix):
+            end += 1
+        return keys[start:end]
+
+
+_EMPTY: Final = ScopeState()
+
+
+class SessionState:
+    """The rows of one session; a :class:`~sessionstore.jsonl.replay.Keeper`."""
+
+    def __init__(self) -> None:
+        self.entries: Final[dict[str, EntryLine]] = {}
+        self.entry_order: Final[list[EntryLine]] = []
+        self.usage_ids: Final[set[str]] = set()
+        self.usage_order: Final[list[UsageLine]] = []
+        self.scopes: Final[dict[str, ScopeState]] = {"": ScopeState()}
+
+    # -- writing -----------------------------------------------------------------------------
+
+    @property
+    def entry_ids(self) -> Container[str]:
+        """The ids of the entries."""
+        return self.entries
+
+    def add_entry(self, entry: EntryLine, offset: int = 0) -> None:
+        """Take an entry whose parent is there."""
+        if entry.parent_id is not None:
+            entry.parent_id = self.entries[entry.parent_id].id  # one copy of the text for all
+        self.entries[entry.id] = entry
+        self.entry_order.append(entry)
+
+    def add_usage(self, row: UsageLine, offset: int = 0) -> None:
+        """Take a row of the ledger."""
+        # Slices of the line would keep all of it.
+        row.usage = row.usage.copy()
+        if not isinstance(row.details, UnsetType):
+            row.details = row.details.copy()
+        entry = self.entries.get(row.entry_id) if row.entry_id is not None else None
+        if entry is not None:
+            row.entry_id = entry.id
+        self.usage_ids.add(row.id)
+        self.usage_order.append(row)
+
+    @property
+    def session(self) -> ScopeState:
+        """Session scope."""
+        return self.scopes[""]
+
+    def scope(self, scope_id: str) -> ScopeState:
+        """A scope to write to."""
+        scope = self.scopes.get(scope_id)
+        if scope is None:
+            scope = self.scopes[scope_id] = ScopeState()
+        return scope
+
+    def drop_scope(self, scope_id: str) -> None:
+        """End an ephemeral scope."""
+        self.scopes.pop(scope_id, None)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def value(self, place: Place) -> ValueRecord | None:
+        """The value at a place."""
+        held = self.scopes.get(place.scope_id, _EMPTY).values.get(place[1:])
+        return None if held is None else ValueRecord(*place, held.seq, held.value.decode())
+
+    def values_with_prefix(self, prefix: Place) -> list[ValueRecord]:
+        """Values of one scope and namespace, by key."""
+        scope_id, namespace, start = prefix
+        scope = self.scopes.get(scope_id, _EMPTY)
+        found = [(key, scope.values[namespace, key]) for key in scope.keys(namespace, start)]
+        return [ValueRecord(scope_id, namespace, key, held.seq, held.value.decode()) for key, held in found]
+
+    def elements(self, place: Place, query: ListQuery) -> list[ElementRecord]:
+        """One page of a list, without reading the rest of it."""
+        held = self.scopes.get(place.scope_id, _EMPTY).lists.get(place[1:], [])
+        if query.order == "asc":
+            start = 0 if query.cursor is None else bisect_right(held, query.cursor, key=_by_seq)
+            page = held[start : start + query.limit]
+        else:
+            end = len(held)
+            if query.cursor is not None:
+                end = bisect_left(held, query.cursor, key=_by_seq)
+            page = held[max(0, end - query.limit) : end][::-1]
+        return [ElementRecord(*place, row.seq, row.value.decode(), row.tag) for row in page]
+
+    def path(self, start: EntryLine) -> Iterator[EntryLine]:
+        """The path from ``start`` to its root, newest first."""
+        entry = start
+        while True:
+            yield entry
+            if entry.parent_id is None:
+                return
+            entry = self.entries[entry.parent_id]
+
+    def scan(self, query: ScanQuery) -> list[EntryRecord]:
+        """Entries by number; the limit cuts the work."""
+        found: list[EntryRecord] = []
+        if query.limit == 0:
+            return found
+        within = _within(self.entry_order, query)
+        for entry in within if query.order == "asc" else reversed(within):
+            if (query.type is None or entry.type == query.type) and (
+                query.custom_type is None or entry.custom_type == query.custom_type
+            ):
+                found.append(entry_record(entry))
+                if len(found) == query.limit:
+                    break
+        return found
+
+    def scan_usage(self, query: ScanQuery) -> list[UsageRecord]:
+        """Ledger rows by number."""
+        within = _within(self.usage_order, query)
+        ordered = within if query.order == "asc" else within[::-1]
+        return [usage_record(row) for row in ordered[: query.limit]]
+
+
+def _within(rows: list[_Row], query: ScanQuery) -> list[_Row]:
+    start = bisect_left(rows, query.from_seq, key=_by_seq)
+    end = bisect_right(rows, query.to_seq, key=_by_seq)
+    return rows[start:end]
