@@ -46,6 +46,7 @@ def apply_plan(
     statements: Statements,
     session: SessionKey,
     plan: CommitPlan,
+    *,
     timestamp: int,
     expected_seq: int | None,
 ) -> Applied:
@@ -144,9 +145,9 @@ def _write(
 ) -> None:
     first_seq, timestamp, parents = numbering
     if plan.value_deletes or plan.retired:
-        _delete(link, statements, "values", session_id, plan.value_deletes, plan.retired)
+        _delete(link, statements, "values", session_id, places=plan.value_deletes, scopes=plan.retired)
     if plan.list_deletes or plan.retired:
-        _delete(link, statements, "lists", session_id, plan.list_deletes, plan.retired)
+        _delete(link, statements, "lists", session_id, places=plan.list_deletes, scopes=plan.retired)
     if plan.entries:
         place = Placement(parents).place
         link.run_many(
@@ -182,6 +183,7 @@ def _delete(
     statements: Statements,
     what: Deletable,
     session_id: str,
+    *,
     places: Sequence[Place],
     scopes: Sequence[str],
 ) -> None:
@@ -205,4 +207,3 @@ def _delete(
 
 def _filled(items: Sequence[T], size: int) -> Sequence[T]:
     return filled(items, size) if items else items
-

@@ -137,8 +137,7 @@ class BranchReader:
             pass
         older = [found.depth for found in self._ranges[1:]] + [-1]
         arms = [
-            self._arm(found, found.depth - depth)
-            for found, depth in zip(self._ranges, older, strict=True)
+            self._arm(found, found.depth - depth) for found, depth in zip(self._ranges, older, strict=True)
         ]
         return arms if self._descending else arms[::-1]
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from sqlalchemy import (
     CTE,
-    Alias,
     BigInteger,
     ColumnElement,
+    FromClause,
     Integer,
     Label,
     ScalarSelect,
@@ -28,7 +28,6 @@ from sqlalchemy import (
     null,
     or_,
     select,
-    type_coerce,
     union_all,
 )
 
@@ -88,7 +87,7 @@ class BranchStatements:
 
     def _make_arms(self, order: Order, payload: bool, filtered: bool, size: int) -> Prepared:
         names = ["session_id", *(_FILTER_NAMES if filtered else ())]
-        arms: list[Select[Any]] = []
+        arms: list[Select[*tuple[Any, ...]]] = []
         for number in range(size):
             own = [f"{name}_{number}" for name in ("segment_seq", "low", "high", "limit")]
             names += own
@@ -98,10 +97,10 @@ class BranchStatements:
                     order,
                     payload,
                     filtered,
-                    bindparam(segment_seq, type_=BigInteger()),
-                    bindparam(low, type_=BigInteger()),
-                    bindparam(high, type_=BigInteger()),
-                    limit,
+                    segment_seq=bindparam(segment_seq, type_=BigInteger()),
+                    low=bindparam(low, type_=BigInteger()),
+                    high=bindparam(high, type_=BigInteger()),
+                    limit=limit,
                 )
             )
         statement = arms[0] if size == 1 else union_all(*(select(arm.subquery()) for arm in arms))
@@ -129,7 +128,7 @@ def _chain(order: Order, stops: bool) -> CTE:
     below = bindparam("below", type_=BigInteger())
     start, parent, first = ENTRIES.alias("start"), ENTRIES.alias("parent"), ENTRIES.alias("first")
 
-    def columns(entry: Alias, round: ColumnElement[int], base: ColumnElement[Any]) -> list[Label[Any]]:
+    def columns(entry: FromClause, round: ColumnElement[int], base: ColumnElement[Any]) -> list[Label[Any]]:
         stop = _stop_seq(order, entry.c.segment_seq, entry.c.seq) if stops else cast(null(), BigInteger)
         return [
             round.label("round"),
@@ -185,7 +184,7 @@ def _stop_seq(order: Order, segment_seq: ColumnElement[int], up_to: ColumnElemen
     )
 
 
-def _own_range(order: Order, payload: bool, stops: bool, filtered: bool) -> Select[Any]:
+def _own_range(order: Order, payload: bool, stops: bool, filtered: bool) -> Select[*tuple[Any, ...]]:
     """The range that the start lies in; for it alone the numbers are not known beforehand."""
 
     def of_start(name: str) -> ScalarSelect[int]:
@@ -201,11 +200,15 @@ def _own_range(order: Order, payload: bool, stops: bool, filtered: bool) -> Sele
 
     segment_seq, high = of_start("segment_seq"), of_start("seq")
     low: ColumnElement[int] = bindparam("low", type_=BigInteger())
-    selected = _range(order, payload, filtered, segment_seq, low, high, "limit")
+    selected = _range(order, payload, filtered, segment_seq=segment_seq, low=low, high=high, limit="limit")
     selected = selected.where(ENTRIES.c.seq < bindparam("below", type_=BigInteger()))
     if stops:
         stop = _stop_seq(order, segment_seq, high)
-        bound = ENTRIES.c.seq >= func.coalesce(stop, low) if order == "desc" else ENTRIES.c.seq <= func.coalesce(stop, high)
+        bound = (
+            ENTRIES.c.seq >= func.coalesce(stop, low)
+            if order == "desc"
+            else ENTRIES.c.seq <= func.coalesce(stop, high)
+        )
         selected = selected.where(bound)
     return selected
 
@@ -214,11 +217,12 @@ def _range(
     order: Order,
     payload: bool,
     filtered: bool,
+    *,
     segment_seq: ColumnElement[int],
     low: ColumnElement[int],
     high: ColumnElement[int],
     limit: str,
-) -> Select[Any]:
+) -> Select[*tuple[Any, ...]]:
     statement = (
         select(*(ENTRIES.c[name] for name in (ENTRY_COLUMNS if payload else STRUCTURE_COLUMNS)))
         .where(
@@ -233,5 +237,7 @@ def _range(
     if filtered:
         for name in _FILTER_NAMES:  # an empty filter lets everything pass
             wanted = bindparam(name, type_=ENTRIES.c[name].type)
-            statement = statement.where(or_(wanted == literal_column("''", String), ENTRIES.c[name] == wanted))
+            statement = statement.where(
+                or_(wanted == literal_column("''", String), ENTRIES.c[name] == wanted)
+            )
     return statement

@@ -143,8 +143,9 @@ class SqlContainer(ABC):
 
         Where the server undoes the transaction because of others, or the connection breaks before
         COMMIT was sent, the whole of it runs again, a bounded number of times, unless it is not
-        ``repeatable``. Work that ``streams`` reads results bit by bit. Raises ``TransactionConflictError`` when all of them failed,
-        ``CommitOutcomeUnknownError`` when the connection broke during COMMIT.
+        ``repeatable``. Work that ``streams`` reads results bit by bit. Raises
+        ``TransactionConflictError`` when every try failed, ``CommitOutcomeUnknownError`` when the
+        connection broke during COMMIT.
         """
         conflicts = lost = 0
         while True:
@@ -245,7 +246,8 @@ class SqlContainer(ABC):
     def _check_conflict(self, failure: Failure, again: bool) -> None:
         if not again:
             raise TransactionConflictError(
-                f"{failure.error} because of other writers, several times over. Nothing was written; try again"
+                f"{failure.error} because of other writers, several times over. "
+                "Nothing was written; try again"
             )
 
 

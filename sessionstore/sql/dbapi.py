@@ -31,23 +31,3 @@ class DbapiCursor(Protocol):
     def fetchall(self) -> Sequence[Any]:
         """The remaining rows of the last statement."""
         ...
-
-
-class DbapiConnection(Protocol):
-    """A connection of a driver."""
-
-    def cursor(self) -> Any:
-        """A new :class:`DbapiCursor`; drivers type it as a class of their own."""
-        ...
-
-    def commit(self) -> None:
-        """End the transaction."""
-        ...
-
-    def rollback(self) -> None:
-        """Undo the transaction."""
-        ...
-
-    def close(self) -> None:
-        """Close the connection."""
-        ...

@@ -149,6 +149,4 @@ def too_large(where: str) -> StorageError:
 
 def missing_driver(driver: str, extra: str) -> MissingDriverError:
     """The error for a driver that is not installed; ``extra`` is ours that brings it."""
-    return MissingDriverError(
-        f"the driver {driver} is not installed: pip install 'sessionstore[{extra}]'"
-    )
+    return MissingDriverError(f"the driver {driver} is not installed: pip install 'sessionstore[{extra}]'")

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import PoolProxiedConnection, SingletonThreadPool, StaticPool
 
-from sessionstore.errors import SchemaVersionError, SessionStoreError, StorageBusyError
+from sessionstore.errors import StorageBusyError
 from sessionstore.sql.container import Lease, SqlContainer, WriterLock
 from sessionstore.sql.dialects import SqlDialect, dialect_of
 from sessionstore.sql.link import Link
@@ -43,9 +43,11 @@ class EngineContainer(SqlContainer):
         self._lock = WriterLock(self.name, BUSY_TIMEOUT) if dialect.name == "sqlite" else None
 
     def lease_for_reading(self) -> Lease:
+        """See :meth:`SqlContainer.lease_for_reading`."""
         return self._lease(self._lock if self._single else None)
 
     def lease_for_writing(self) -> Lease:
+        """See :meth:`SqlContainer.lease_for_writing`."""
         return self._lease(self._lock)
 
     def _lease(self, lock: WriterLock | None) -> Lease:
@@ -53,7 +55,7 @@ class EngineContainer(SqlContainer):
             lock.acquire()
         try:
             return _PoolLease(self.engine.raw_connection(), lock)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again, perhaps as one of ours
             if lock is not None:
                 lock.release()
             raise self._translated(error) from None
@@ -70,6 +72,7 @@ class EngineContainer(SqlContainer):
         return error
 
     def ready(self, *, create: bool) -> bool:
+        """See :meth:`SqlContainer.ready`."""
         if self._ready:
             return True
         where = self.engine.url.render_as_string(hide_password=True)
@@ -87,16 +90,13 @@ class EngineContainer(SqlContainer):
             self._lock.acquire()
         try:
             ensure_schema(self.engine, create=self._create_schema, where=where)
-        except SessionStoreError:
-            raise
-        except Exception as error:  # SQLAlchemy's or the driver's; the translation knows both
-            raise self._translated(error) from None
         finally:
             if self._lock is not None:
                 self._lock.release()
 
     @contextmanager
     def snapshot(self) -> Generator[Link]:
+        """See :meth:`SqlContainer.snapshot`."""
         if not self._single:
             with super().snapshot() as link:
                 yield link
@@ -110,10 +110,12 @@ class EngineContainer(SqlContainer):
             copy.close()
 
     def close(self) -> None:
+        """See :meth:`SqlContainer.close`."""
         if self._owned:
             self.engine.dispose()
 
     def abandon(self) -> None:
+        """See :meth:`SqlContainer.abandon`."""
         if self._owned:
             leak(self.engine.pool)  # some drivers would say goodbye to the server for the parent too
             self.engine.dispose(close=False)

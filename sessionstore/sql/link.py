@@ -10,7 +10,6 @@ from sessionstore.sql.dbapi import DbapiCursor, Row, Values
 from sessionstore.sql.dialects import SqlDialect
 from sessionstore.sql.prepared import Prepared
 
-
 _STREAMED_ROWS: Final = 50
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.types import TypeEngine
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.types import ExactText, is_mysql_family
 
-Statement: TypeAlias = Select[Any] | CompoundSelect[Any] | Insert | Update | Delete
+Statement: TypeAlias = Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]] | Insert | Update | Delete
 Converter: TypeAlias = Callable[[Any], Any]
 T = TypeVar("T")
 

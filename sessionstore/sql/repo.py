@@ -24,10 +24,12 @@ from sessionstore.repository import SessionRef, SessionRepo
 from sessionstore.sql.applying import SessionKey
 from sessionstore.sql.branch_reader import RunQuery
 from sessionstore.sql.container import DuplicateKeyError, SqlContainer
+from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.engine_container import EngineContainer
 from sessionstore.sql.forking import copy_entries
 from sessionstore.sql.link import Link
 from sessionstore.sql.loading import load_records, load_session
+from sessionstore.sql.prepared import Prepared
 from sessionstore.sql.rows import FIRST_SEQ, check_version, metadata_of, session_row
 from sessionstore.sql.snapshot import SqlSnapshot, open_snapshot
 from sessionstore.sql.sqlite_container import SqliteFileContainer
@@ -203,7 +205,10 @@ class SqlSessionRepo(SessionRepo):
         return metadata, self._storage(metadata)
 
     def _get(self, id: str) -> SessionMetadata:
-        return self._find(id, lambda *statement: self._sql.look(lambda link: link.rows(*statement)))
+        return self._find(id, self._look)
+
+    def _look(self, statement: Prepared, values: Values) -> builtins.list[Row]:
+        return self._sql.look(lambda link: link.rows(statement, values))
 
     def _find(self, session: SessionRef, query: RunQuery) -> SessionMetadata:
         id = id_of(session)
@@ -245,7 +250,7 @@ class SqlSessionRepo(SessionRepo):
             *(() if before is None else (before.created_at, before.id)),
             *(() if limit is None else (min(limit, LARGEST_SEQ),)),
         )
-        rows = self._sql.look(lambda link: link.rows(statement, values))
+        rows = self._look(statement, values)
         return [metadata_of(row, self.container) for row in rows]
 
     def _delete(self, session: SessionRef) -> None:

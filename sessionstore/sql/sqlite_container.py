@@ -20,6 +20,8 @@ from sessionstore.sql.sqlite_files import (
     Token,
 )
 
+_CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
+
 
 class SqliteFileContainer(SqlContainer):
     """``path`` is absolute and free of links; nothing is opened before it is needed."""
@@ -41,12 +43,15 @@ class SqliteFileContainer(SqlContainer):
         self._ready_for: Token = None
 
     def lease_for_reading(self) -> Lease:
+        """See :meth:`SqlContainer.lease_for_reading`."""
         return _FileLease(self._writable, None)
 
     def lease_for_looking(self) -> Lease:
+        """See :meth:`SqlContainer.lease_for_looking`."""
         return _FileLease(self._readable, None)
 
     def lease_for_writing(self) -> Lease:
+        """See :meth:`SqlContainer.lease_for_writing`."""
         self._lock.acquire()
         try:
             return _FileLease(self._writable, self._lock)
@@ -72,6 +77,7 @@ class SqliteFileContainer(SqlContainer):
         return True
 
     def build(self, fill: Callable[[Link], None], on_taken: Callable[[Path], None] | None = None) -> bool:
+        """See :meth:`SqlContainer.build`."""
         if os.path.lexists(self.path):
             return False
         if not self._create_schema:
@@ -83,6 +89,10 @@ class SqliteFileContainer(SqlContainer):
 
         return build_file(self.path, make, on_taken)
 
+    def empty_log(self) -> None:
+        """Fold the log into the file and cut it to nothing, unless somebody still reads it."""
+        self._read(self.lease_for_reading, lambda link: link.raw.execute(_CHECKPOINT).fetchall())
+
     def _state(self, link: Link) -> SchemaState:
         return schema_state(link.raw.cursor(), self.dialect.compiler, f"sqlite:///{self.path}")
 
@@ -91,11 +101,13 @@ class SqliteFileContainer(SqlContainer):
             create_schema(link.raw.cursor(), self.dialect.compiler)
 
     def close(self) -> None:
+        """See :meth:`SqlContainer.close`."""
         # The last connection to close folds the log into the file, which only a writable one can.
         self._readable.close()
         self._writable.close()
 
     def abandon(self) -> None:
+        """See :meth:`SqlContainer.abandon`."""
         self._readable.abandon()
         self._writable.abandon()
 

@@ -7,11 +7,14 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from sessionstore.errors import StorageError
+
+R = TypeVar("R")
 
 Durability: TypeAlias = Literal["full", "normal"]
 
@@ -59,6 +62,44 @@ def open_for_reading(path: Path, busy_timeout: float) -> tuple[sqlite3.Connectio
         if not _cannot_make_files(path, error):
             raise
     return connect(path, "mode=ro&immutable=1", busy_timeout), False
+
+
+def peek(path: Path, busy_timeout: float, read: Callable[[sqlite3.Connection], R]) -> R:
+    """Open for one short read.
+
+    A database whose log is empty is read as immutable, which is twice as fast and makes no files
+    beside it; that counts only if neither has changed by the end. Else it is opened for reading.
+    """
+    quiet = _quiet_state(path)
+    if quiet is not None:
+        raw = connect(path, "mode=ro&immutable=1", busy_timeout)
+        try:
+            result = read(raw)
+        except sqlite3.DatabaseError:
+            if _quiet_state(path) == quiet:
+                raise
+        else:
+            if _quiet_state(path) == quiet:
+                return result
+        finally:
+            raw.close()
+    raw, _ = open_for_reading(path, busy_timeout)
+    try:
+        return read(raw)
+    finally:
+        raw.close()
+
+
+def _quiet_state(path: Path) -> tuple[int, ...] | None:
+    """What tells whether a database was written; None when a log or a journal waits beside it."""
+    status = _stat(path)
+    for name in (wal_of(path), journal_of(path)):
+        try:
+            if os.stat(name).st_size:  # noqa: PTH116 - as above
+                return None
+        except FileNotFoundError:
+            pass
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _cannot_make_files(path: Path, error: sqlite3.OperationalError) -> bool:
@@ -121,6 +162,11 @@ def wal_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
+def journal_of(path: Path) -> Path:
+    """The rollback journal of a database that is not under WAL."""
+    return path.with_name(path.name + "-journal")
+
+
 def shm_of(path: Path) -> Path:
     """The shared index of that log."""
     return path.with_name(path.name + "-shm")
@@ -176,7 +222,12 @@ class FileConnections:
     def give_back(self, raw: sqlite3.Connection, token: Token) -> None:
         """Keep the connection for the next use, or close it."""
         self._used.discard(raw)
-        if token is not None and token == self._identity and len(self._idle) < self._kept and not raw.in_transaction:
+        if (
+            token is not None
+            and token == self._identity
+            and len(self._idle) < self._kept
+            and not raw.in_transaction
+        ):
             self._idle.append(raw)
             if not self._closed:
                 return

@@ -107,7 +107,7 @@ class Statements:
         """The same, and the row is locked until the transaction ends."""
         return self._prepare(self._header().with_for_update(), "id")
 
-    def _header(self) -> Select[Any]:
+    def _header(self) -> Select[*tuple[Any, ...]]:
         wanted = [SESSIONS.c[name] for name in HEADER_COLUMNS]
         return select(*wanted).where(SESSIONS.c.id == bindparam("id"))
 
@@ -127,8 +127,9 @@ class Statements:
         """The same, and the row is locked until the transaction ends."""
         return self._prepare(self._state().with_for_update(), "id", "created_at")
 
-    def _state(self) -> Select[Any]:
-        return select(SESSIONS.c.next_seq, SESSIONS.c.message_count, SESSIONS.c.usage).where(_this_session())
+    def _state(self) -> Select[*tuple[Any, ...]]:
+        wanted = [SESSIONS.c[name] for name in ("next_seq", "message_count", "usage")]
+        return select(*wanted).where(_this_session())
 
     @cached_property
     def take_numbers(self) -> Prepared:
@@ -176,7 +177,8 @@ class Statements:
             )
             names: list[str] = []
             if after:
-                created_at, id = bindparam("created_at"), bindparam("id")
+                created_at = bindparam("created_at", type_=SESSIONS.c.created_at.type)
+                id = bindparam("id", type_=SESSIONS.c.id.type)
                 # The first half bounds the range of the index, the second decides.
                 statement = statement.where(
                     SESSIONS.c.created_at <= created_at,
@@ -222,15 +224,14 @@ class Statements:
                 later.c.seq > ENTRIES.c.seq,
             )
         )
-        columns = (ENTRIES.c.id, ENTRIES.c.seq, ENTRIES.c.segment_seq, ENTRIES.c.depth)
+        found: list[ColumnElement[Any]] = [ENTRIES.c[name] for name in ("id", "seq", "segment_seq", "depth")]
+        taken: list[ColumnElement[Any]] = [LEDGER.c.id, *(null() for _ in range(4))]
         one_of = self._dialect.one_of
         statement = union_all(
-            select(*columns, ends_segment).where(
+            select(*[*found, ends_segment]).where(
                 ENTRIES.c.session_id == session_id, one_of(ENTRIES.c.id, "items")
             ),
-            select(LEDGER.c.id, null(), null(), null(), null()).where(
-                LEDGER.c.session_id == session_id, one_of(LEDGER.c.id, "items")
-            ),
+            select(*taken).where(LEDGER.c.session_id == session_id, one_of(LEDGER.c.id, "items")),
         )
         return ListStatement(statement, ["session_id"], self._dialect)
 
@@ -256,9 +257,7 @@ class Statements:
         """``session_id, from_seq, to_seq, limit`` -> :data:`USAGE_COLUMNS`."""
         return self._scan(LEDGER, USAGE_COLUMNS, order, [])
 
-    def _scan(
-        self, table: Table, columns: Sequence[str], order: Order, filters: Sequence[str]
-    ) -> Prepared:
+    def _scan(self, table: Table, columns: Sequence[str], order: Order, filters: Sequence[str]) -> Prepared:
         key = (table.name, order, *filters)
         found = self._scans.get(key)
         if found is None:
@@ -286,9 +285,7 @@ class Statements:
                 select(
                     bindparam("destination", type_=ENTRIES.c.session_id.type),
                     *(ENTRIES.c[name] for name in ENTRIES.columns.keys()[1:]),
-                ).where(
-                    ENTRIES.c.session_id == bindparam("source"), ENTRIES.c.seq < bindparam("next_seq")
-                )
+                ).where(ENTRIES.c.session_id == bindparam("source"), ENTRIES.c.seq < bindparam("next_seq"))
             ),
             "destination",
             "source",
@@ -306,7 +303,7 @@ class Statements:
     def _copy_ranges(self, size: int) -> Prepared:
         names = ["destination", "source", "root_seq"]
         kept = [name for name in ENTRIES.columns.keys()[1:] if name not in ("segment_seq", "depth")]
-        arms: list[Select[Any]] = []
+        arms: list[Select[*tuple[Any, ...]]] = []
         for number in range(size):
             own = [f"{name}_{number}" for name in ("segment_seq", "low", "high")]
             names += own
@@ -331,9 +328,7 @@ class Statements:
         """``segment_seq, depth, session_id, id``: rebuilds the branch index."""
         statement = (
             update(ENTRIES)
-            .where(
-                ENTRIES.c.session_id == bindparam("this_session"), ENTRIES.c.id == bindparam("this_id")
-            )
+            .where(ENTRIES.c.session_id == bindparam("this_session"), ENTRIES.c.id == bindparam("this_id"))
             .values(segment_seq=bindparam("segment_seq"), depth=bindparam("depth"))
         )
         return self._prepare(statement, "segment_seq", "depth", "this_session", "this_id")
@@ -412,7 +407,7 @@ class Statements:
     @cached_property
     def get_value(self) -> Prepared:
         """``session_id, scope_id, namespace, key`` -> seq, value."""
-        statement = select(VALUES.c.seq, VALUES.c.value).where(_at_place(VALUES))
+        statement = select(*(VALUES.c[name] for name in ("seq", "value"))).where(_at_place(VALUES))
         return self._prepare(statement, "session_id", *PLACE_COLUMNS)
 
     def scan_values(self, *, bounded: bool) -> Prepared:
@@ -442,9 +437,9 @@ class Statements:
         key = ("lists", order)
         found = self._scans.get(key)
         if found is None:
-            cursor = bindparam("cursor")
+            cursor = bindparam("cursor", type_=LISTS.c.seq.type)
             statement = (
-                select(LISTS.c.seq, LISTS.c.value, LISTS.c.tag)
+                select(*(LISTS.c[name] for name in ("seq", "value", "tag")))
                 .where(_at_place(LISTS), LISTS.c.seq > cursor if order == "asc" else LISTS.c.seq < cursor)
                 .order_by(LISTS.c.seq if order == "asc" else LISTS.c.seq.desc())
                 .limit(bindparam("limit"))
@@ -494,7 +489,7 @@ class Statements:
         return found, places, scopes
 
 
-def _copied(source: Select[Any] | CompoundSelect[Any]) -> Insert:
+def _copied(source: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]) -> Insert:
     return insert(ENTRIES).from_select(ENTRIES.columns.keys(), source)
 
 

@@ -23,8 +23,8 @@ from sessionstore.sql.container import SqlContainer
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.link import Link
 from sessionstore.sql.prepared import Prepared
-from sessionstore.sql.snapshot import open_snapshot
 from sessionstore.sql.rows import after_prefix, is_storable, totals_of
+from sessionstore.sql.snapshot import open_snapshot
 from sessionstore.sql.sqlite_files import DatabaseMissingError
 from sessionstore.sql.statements import LARGEST_LIST
 from sessionstore.storage import StorageBase, unknown_entry
@@ -60,7 +60,9 @@ class SqlStorage(StorageBase):
         def work(link: Link) -> tuple[int, SessionStats]:
             nonlocal timestamp
             timestamp = self._clock()
-            return apply_plan(link, self._statements, self._session, plan, timestamp, expected_seq)
+            return apply_plan(
+                link, self._statements, self._session, plan, timestamp=timestamp, expected_seq=expected_seq
+            )
 
         try:
             first_seq, stats = self._container.write(work)

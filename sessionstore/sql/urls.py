@@ -37,7 +37,9 @@ def container_of_url(
         parsed = make_url(url)
     except ArgumentError:
         # The text is not repeated: where it cannot be parsed, nobody knows what of it is the password.
-        raise InvalidUrlError("the database URL cannot be read: DIALECT+DRIVER://USER:PASSWORD@HOST/DATABASE") from None
+        raise InvalidUrlError(
+            "the database URL cannot be read: DIALECT+DRIVER://USER:PASSWORD@HOST/DATABASE"
+        ) from None
     database, _, driver = parsed.drivername.partition("+")
     if durability not in ("full", "normal"):
         raise ValueError(f"durability must be 'full' or 'normal'; got {durability!r}")
@@ -53,12 +55,13 @@ def container_of_url(
 def _sqlite(url: URL, create_schema: bool, durability: Durability, busy_timeout: float) -> SqlContainer:
     if url.host or url.username or url.password or url.port:
         raise InvalidUrlError(
-            f"{_shown(url)}: a SQLite URL has no host; sqlite:///relative.db and sqlite:////absolute.db have three "
-            "and four slashes"
+            f"{_shown(url)}: a SQLite URL has no host; sqlite:///relative.db has three slashes, "
+            "sqlite:////absolute.db four"
         )
     if url.query:
         raise InvalidUrlError(
-            f"{_shown(url)}: a SQLite URL takes no parameters; for a path with a question mark give the path itself"
+            f"{_shown(url)}: a SQLite URL takes no parameters; "
+            "for a path with a question mark give the path itself"
         )
     if url.database in (None, "", ":memory:"):
         return EngineContainer(memory_engine(), owned=True, create_schema=create_schema)

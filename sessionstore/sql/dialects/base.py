@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, Insert, Table, bindparam
 from sqlalchemy.engine import Dialect
 
 from sessionstore.errors import SessionStoreError
-from sessionstore.sql.dbapi import DbapiConnection, Values
+from sessionstore.sql.dbapi import Values
 from sessionstore.sql.driver_errors import Failure
 
 
@@ -56,19 +56,18 @@ class SqlDialect(ABC):
     def begin_snapshot(self, raw: Any) -> None:
         """Begin a read-only transaction in which every read sees the state of the first one."""
 
-    def commit(self, raw: DbapiConnection) -> None:
+    def commit(self, raw: Any) -> None:
         """Commit what :meth:`begin_write` began."""
         raw.commit()
 
-    def rollback(self, raw: DbapiConnection) -> None:
+    def rollback(self, raw: Any) -> None:
         """Undo what was begun, if anything."""
         raw.rollback()
 
-    @contextmanager
-    def together(self, raw: Any) -> Generator[None]:
+    def together(self, raw: Any) -> AbstractContextManager[Any]:
         """Statements in the block may be sent without waiting for the results of those before."""
         del raw
-        yield
+        return nullcontext()
 
     def streaming_cursor(self, raw: Any) -> Any:
         """A cursor that does not fetch a whole result at once."""

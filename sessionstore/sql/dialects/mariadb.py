@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from sqlalchemy import Insert, Table
@@ -30,19 +31,16 @@ class MariadbDialect(SqlDialect):
 
     def __init__(self, driver: str = "pymysql") -> None:
         try:
-            if driver == "pymysql":
-                from pymysql import Error
-                from pymysql.cursors import SSCursor
-            else:
-                from MySQLdb import Error
-                from MySQLdb.cursors import SSCursor
+            # By name, since neither driver has types; both have the same two modules.
+            module, cursors = import_module(driver), import_module(f"{driver}.cursors")
         except ImportError:
             raise missing_driver("PyMySQL" if driver == "pymysql" else "mysqlclient", "mariadb") from None
-        self.errors = (Error,)
-        self._streaming: type[Any] = SSCursor
+        self.errors = (module.Error,)
+        self._streaming: type[Any] = cursors.SSCursor
         self.compiler = MySQLDialect_pymysql(paramstyle="format")
 
     def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
+        """See :meth:`SqlDialect.upsert`."""
         del keys
         statement = insert(table)
         return statement.on_duplicate_key_update({name: statement.inserted[name] for name in updated})
@@ -53,10 +51,12 @@ class MariadbDialect(SqlDialect):
             _run(raw, "BEGIN")
 
     def begin_snapshot(self, raw: Any) -> None:
+        """See :meth:`SqlDialect.begin_snapshot`."""
         _run(raw, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         _run(raw, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
 
     def streaming_cursor(self, raw: Any) -> Any:
+        """See :meth:`SqlDialect.streaming_cursor`."""
         return raw.cursor(self._streaming)
 
     def explain_loss(
@@ -69,6 +69,7 @@ class MariadbDialect(SqlDialect):
         return None
 
     def failure(self, error: Exception, where: str, raw: Any = None) -> Failure:
+        """See :meth:`SqlDialect.failure`."""
         return mariadb_failure(error, where, connected=raw is not None and getattr(raw, "open", True))
 
 

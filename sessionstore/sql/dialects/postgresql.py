@@ -28,9 +28,10 @@ class PostgresqlDialect(SqlDialect):
         except ImportError:
             raise missing_driver("psycopg", "postgres") from None
         self.errors = (psycopg.Error,)
-        self.compiler = PGDialect_psycopg(paramstyle="format")
+        self.compiler = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call]  # untyped upstream
 
     def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
+        """See :meth:`SqlDialect.upsert`."""
         statement = insert(table)
         return statement.on_conflict_do_update(
             index_elements=list(keys), set_={name: statement.excluded[name] for name in updated}
@@ -41,20 +42,25 @@ class PostgresqlDialect(SqlDialect):
         return column == any_(bindparam(name, type_=ARRAY(Text())))
 
     def begin_write(self, raw: Any) -> None:
+        """See :meth:`SqlDialect.begin_write`."""
         if raw.autocommit:
             raw.execute("BEGIN")
 
     def begin_snapshot(self, raw: Any) -> None:
+        """See :meth:`SqlDialect.begin_snapshot`."""
         if raw.autocommit:
             raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         else:
             raw.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def together(self, raw: Any) -> AbstractContextManager[Any]:
+        """See :meth:`SqlDialect.together`."""
         return raw.pipeline()  # type: ignore[no-any-return]  # the driver is typed as Any here
 
     def streaming_cursor(self, raw: Any) -> Any:
+        """See :meth:`SqlDialect.streaming_cursor`."""
         return raw.cursor(name="sessionstore")
 
     def failure(self, error: Exception, where: str, raw: Any = None) -> Failure:
+        """See :meth:`SqlDialect.failure`."""
         return postgresql_failure(error, where, connected=raw is not None and not raw.closed)

@@ -25,6 +25,7 @@ class SqliteDialect(SqlDialect):
         self.compiler = SQLiteDialect_pysqlite(paramstyle="qmark")
 
     def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
+        """See :meth:`SqlDialect.upsert`."""
         statement = insert(table)
         return statement.on_conflict_do_update(
             index_elements=list(keys), set_={name: statement.excluded[name] for name in updated}
@@ -41,15 +42,18 @@ class SqliteDialect(SqlDialect):
         raw.execute("BEGIN")
 
     def commit(self, raw: sqlite3.Connection) -> None:
+        """See :meth:`SqlDialect.commit`."""
         raw.execute("COMMIT")
         _begin_implicit(raw)
 
     def rollback(self, raw: sqlite3.Connection) -> None:
+        """See :meth:`SqlDialect.rollback`."""
         if raw.in_transaction:
             raw.execute("ROLLBACK")
         _begin_implicit(raw)
 
     def failure(self, error: Exception, where: str, raw: sqlite3.Connection | None = None) -> Failure:
+        """See :meth:`SqlDialect.failure`."""
         del raw
         return sqlite_failure(error, where)
 
