@@ -77,7 +77,18 @@ def schema_state(cursor: Cursor, dialect: Dialect, where: str) -> SchemaState:
     is that of another release, is not stamped, or belongs to another application, and when the
     database does not keep text as UTF-8.
     """
-    found = _look(cursor, dialect, where)
+    try:
+        return _judge(cursor, dialect, where)
+    except SchemaVersionError:
+        if not is_mysql_family(dialect):
+            raise
+    # Where DDL is not transactional, a creation that is under way shows: wait for its end.
+    with creation_lock(cursor, dialect):
+        return _judge(cursor, dialect, where, latest=True)
+
+
+def _judge(cursor: Cursor, dialect: Dialect, where: str, *, latest: bool = False) -> SchemaState:
+    found = _look(cursor, dialect, where, latest=latest)
     missing = [name for name in TABLES if name not in found.tables]
     revisions = found.revisions or frozenset()
     if HEAD_REVISION in revisions:
@@ -176,35 +187,20 @@ def ensure_schema(engine: Engine, *, create: bool = True, where: str | None = No
     place = where or engine.url.render_as_string(hide_password=True)
     with driver_errors_understood(engine, place), engine.connect() as connection:
         cursor = connection.connection.cursor()
-        if _is_current(connection, cursor, place):
-            return False
-        if not create and not is_mysql_family(engine.dialect):
-            raise _no_schema(place)
-        with exclusive_transaction(connection):
+        with connection.begin():  # without the lock: stores that are there open beside any writer
             state = schema_state(cursor, engine.dialect, place)
-            if state is SchemaState.CURRENT:
+        if state is SchemaState.CURRENT:
+            return False
+        if not create:
+            raise SchemaVersionError(
+                f"{place}: has no schema yet: run `sessionstore db upgrade {place}` "
+                f"(or `alembic upgrade head`)"
+            )
+        with exclusive_transaction(connection):
+            if schema_state(cursor, engine.dialect, place) is SchemaState.CURRENT:
                 return False
-            if not create:
-                raise _no_schema(place)
             create_schema(cursor, engine.dialect)
     return True
-
-
-def _no_schema(where: str) -> SchemaVersionError:
-    return SchemaVersionError(
-        f"{where}: has no schema yet: run `sessionstore db upgrade {where}` (or `alembic upgrade head`)"
-    )
-
-
-def _is_current(connection: Connection, cursor: Cursor, where: str) -> bool:
-    """Look without the lock, so that stores which are there open beside any writer."""
-    with connection.begin():
-        try:
-            return schema_state(cursor, connection.dialect, where) is SchemaState.CURRENT
-        except SchemaVersionError:
-            if is_mysql_family(connection.dialect):
-                return False  # perhaps looked at while another process was making it
-            raise
 
 
 @contextmanager
@@ -278,12 +274,13 @@ def _compile(dialect: Dialect) -> tuple[str, ...]:
     )
 
 
-def _look(cursor: Cursor, dialect: Dialect, where: str) -> _Found:
+def _look(cursor: Cursor, dialect: Dialect, where: str, *, latest: bool) -> _Found:
+    """``latest`` reads past a snapshot that the transaction may hold (MariaDB, MySQL)."""
     tables, encoding = _tables_and_encoding(cursor, dialect)
     _refuse_encoding(encoding, where)
     if VERSION_TABLE not in tables:
         return _Found(tables, None)
-    cursor.execute(f"SELECT version_num FROM {VERSION_TABLE}")
+    cursor.execute(f"SELECT version_num FROM {VERSION_TABLE}{' LOCK IN SHARE MODE' if latest else ''}")
     return _Found(tables - {VERSION_TABLE}, frozenset(str(row[0]) for row in cursor.fetchall()))
 
 
