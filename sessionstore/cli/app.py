@@ -63,6 +63,7 @@ def _options(  # pyright: ignore[reportUnusedFunction]  # registered by its deco
 
 
 app.command("demo")(demo.demo)
+app.command("import")(moving.import_sessions)
 app.command("copy")(moving.copy)
 app.command("fork")(moving.fork)
 app.command("list")(looking.list_sessions)

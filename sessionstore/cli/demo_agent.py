@@ -23,11 +23,9 @@ from sessionstore import (
     UsageCost,
     ValueList,
     append_list,
-    delete_value,
     insert_entry,
     insert_usage,
     open_repository,
-    retire_scope,
     set_value,
 )
 from sessionstore.builtin import (
@@ -40,6 +38,7 @@ from sessionstore.builtin import (
     pending_assistant_frames,
     session_name,
 )
+from sessionstore.harness import operation_cleanup_writes
 from sessionstore.scope import EphemeralScope
 
 LANE: Final = "main"
@@ -143,9 +142,7 @@ def settle(session: Session, response: Response, stop_reason: str) -> CommitResu
                 insert_usage(row),
                 set_value(operation_result(response.operation), {"stopReason": stop_reason}),
                 set_value(lane_state(LANE), _lane(None, response.operation)),
-                delete_value(operation_meta(response.operation)),
-                delete_value(operation_state(response.operation)),
-                retire_scope(response.frames.scope),
+                *operation_cleanup_writes(mutation, response.operation),
             ]
         )
 

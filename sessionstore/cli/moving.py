@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -12,8 +13,105 @@ from sessionstore.cli.output import count, fail, say, say_json
 from sessionstore.cli.progress import progress_of
 from sessionstore.cli.stores import find_session, open_store
 from sessionstore.fork import ForkBranch, ForkTree
-from sessionstore.transfer import CopyOutcome, copy_sessions
+from sessionstore.transfer import (
+    CopyOutcome,
+    ImportOutcome,
+    Status,
+    copy_sessions,
+    find_sources,
+    import_sources,
+)
 from sessionstore.wire import metadata_to_json
+
+_NEWEST_FORMAT: Final = 4
+
+
+def import_sessions(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE|FOLDER...", help="Session files, or folders of them.")
+    ],
+    to: Annotated[str, typer.Option("--to", metavar="URL", help="The store to bring them into.")],
+    lenient: Annotated[
+        bool,
+        typer.Option("--lenient", help="Convert formats 1 and 2 and forgive damage, naming each mercy."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Bring session files into a store; what is already there is left alone."""
+    sources = find_sources(paths)
+    outcomes: list[ImportOutcome] = []
+    with open_store(to) as target, progress_of("importing", len(sources)) as progress:
+        for outcome in import_sources(sources, target, lenient=lenient, progress=progress):
+            outcomes.append(outcome)
+            if not json:
+                _tell_import(outcome)
+    if json:
+        say_json({"files": [_import_to_json(outcome) for outcome in outcomes], **_summary(outcomes)})
+    else:
+        _tell_summary(outcomes)
+    refused = sum(outcome.status is Status.REFUSED for outcome in outcomes)
+    if refused:
+        fail(f"{count(refused, 'file was', 'files were')} not imported")
+
+
+def _tell_import(outcome: ImportOutcome) -> None:
+    if outcome.status is Status.REFUSED:
+        say(f"{outcome.path}: refused: {outcome.problem}", "red")
+    elif outcome.status is Status.THERE:
+        by = "" if outcome.same_as is None else f" (from {outcome.same_as})"
+        say(f"{outcome.path}: already there: {outcome.session_id}{by}")
+    else:
+        converted = "" if outcome.format == _NEWEST_FORMAT else f", from format {outcome.format}"
+        entries = _entries(outcome.entries)
+        say(f"{outcome.path}: imported {outcome.session_id} ({entries}{converted})")
+    for mercy in outcome.mercies:
+        say(f"  forgiven: {mercy}", "yellow")
+
+
+def _entries(number: int) -> str:
+    return count(number, "entry", "entries")
+
+
+def _summary(outcomes: list[ImportOutcome]) -> dict[str, int]:
+    statuses = [outcome.status for outcome in outcomes]
+    return {
+        "sessions": statuses.count(Status.IMPORTED),
+        "entries": sum(outcome.entries for outcome in outcomes),
+        "alreadyThere": statuses.count(Status.THERE),
+        "refused": statuses.count(Status.REFUSED),
+    }
+
+
+def _tell_summary(outcomes: list[ImportOutcome]) -> None:
+    done = _summary(outcomes)
+    mercies = sum(len(outcome.mercies) for outcome in outcomes)
+    parts = [
+        count(len(outcomes), "file"),
+        f"{count(done['sessions'], 'session')} with {_entries(done['entries'])} imported",
+        f"{done['alreadyThere']:,} already there",
+        f"{done['refused']:,} refused",
+    ]
+    if mercies:
+        parts.append(f"{count(mercies, 'thing')} forgiven")
+    say(", ".join(parts), "bold")
+    for outcome in outcomes:
+        if outcome.status is Status.REFUSED:
+            say(f"  skipped {outcome.path}: {outcome.problem}", "red")
+
+
+def _import_to_json(outcome: ImportOutcome) -> dict[str, Any]:
+    return {
+        "path": str(outcome.path),
+        "status": outcome.status.value,
+        "sessionId": outcome.session_id,
+        "format": outcome.format,
+        "entries": outcome.entries,
+        "mercies": [
+            {"line": mercy.line, "kind": mercy.kind, "detail": mercy.detail} for mercy in outcome.mercies
+        ],
+        "problem": outcome.problem,
+        "line": outcome.line,
+    }
 
 
 def fork(
