@@ -6,7 +6,7 @@ library gives a meaning: one that it does not know makes a fork fail, rather tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -97,11 +97,11 @@ class ForkImage(SessionImage):
         self.selection: Final = selection
         self._rewrite = rewrite
 
-    def without_entries(self) -> Iterator[Record]:
+    def without_entries(self) -> Generator[Record, None, None]:
         """The values and list elements of the destination alone."""
         return self._taken(msgspec.structs.replace(self.selection, whole_tree=False, tip=None))
 
-    def _taken(self, selection: Selection) -> Iterator[Record]:
+    def _taken(self, selection: Selection) -> Generator[Record, None, None]:
         for record in self.source.read(selection):
             yield self._rewrite(record) if isinstance(record, ValueRecord) else record
 

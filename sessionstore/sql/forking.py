@@ -21,8 +21,6 @@ def copy_entries(
     """
     statements = container.statements
     header = source.header
-    if not link.rows(statements.session_state, (header.id, header.created_at)):
-        raise not_found(header.id, container.name)
     if selection.whole_tree:
         link.run(statements.copy_tree, (destination, header.id, header.next_seq))
     elif selection.tip is not None:
@@ -35,3 +33,6 @@ def copy_entries(
                 some.append((root_seq, 0, -1))  # what fills up must not copy anything twice
             bounds = (bound for found in filled(some, size) for bound in found)
             link.run(statement, (destination, header.id, root_seq, *bounds))
+    # Asked last: where each statement sees its own moment, a deletion may have come between them.
+    if not link.rows(statements.session_state, (header.id, header.created_at)):
+        raise not_found(header.id, container.name)

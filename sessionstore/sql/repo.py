@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -171,7 +171,8 @@ class SqlSessionRepo(SessionRepo):
         def fill(link: Link) -> None:
             link.run(statements.insert_session, session_row(metadata, header.stats, header.next_seq))
             copy_entries(link, self._sql, source, image.selection, metadata.id)
-            load_records(link, statements, metadata.id, header.next_seq, image.without_entries())
+            with closing(image.without_entries()) as rest:
+                load_records(link, statements, metadata.id, header.next_seq, rest)
 
         self._insert(metadata, fill)
         return metadata
