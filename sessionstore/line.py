@@ -64,6 +64,15 @@ class Ticket:
         self._released = False
 
     @property
+    def owner(self) -> Hashable | None:
+        """Who cannot be granted another turn while this one runs."""
+        return self._turn.owner
+
+    def pass_to(self, owner: Hashable | None) -> None:
+        """Make it ``owner``'s from now on."""
+        self._turn.owner = owner
+
+    @property
     def settled(self) -> bool:
         """Whether the turn has come, or has been refused because the line was sealed."""
         return self._turn.state is not _State.WAITING

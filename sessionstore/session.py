@@ -323,12 +323,14 @@ class Session(SessionReaders):
         with self.begin_mutation() as mutation:
             return fn(mutation)
 
-    def take_ticket(self, owner: Hashable, *, open_ended: bool = False) -> Ticket:
+    def take_ticket(self, owner: Hashable, asker: Hashable | None, *, open_ended: bool = False) -> Ticket:
         """Queue ``owner`` for a mutation without waiting; see :data:`granted_ticket`.
 
-        ``open_ended`` when the caller is going to hold it for longer than one call.
+        ``open_ended`` when it is going to be held for longer than one call. Raises
+        ``MutationError`` when ``asker`` holds the running mutation.
         """
         self._gate.check_process()
+        self._line.refuse_holder(asker)
         return self._line.enqueue(owner, open_ended=open_ended)
 
     @property
@@ -353,7 +355,8 @@ class Session(SessionReaders):
         if ticket is not None:
             granted_ticket.set(None)
         else:
-            ticket = self.take_ticket(_owner())
+            self._gate.check_process()
+            ticket = self._line.enqueue(_owner())
         try:
             ticket.wait()
         except BaseException:

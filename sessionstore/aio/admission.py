@@ -44,20 +44,39 @@ class Admission:
 
     def enqueue(self, call: Callable[[], R]) -> asyncio.Task[R]:
         """The same, in a task of its own, with its place in line taken now."""
-        return asyncio.create_task(self._once_granted(self._take_ticket(), call))
+        ticket = self._take_ticket()
+        begun = False
 
-    def _take_ticket(self) -> Ticket:
-        return self._session.take_ticket(asyncio.current_task())
+        async def work() -> R:
+            nonlocal begun
+            begun = True
+            return await self._once_granted(ticket, call)
+
+        def leave_unless_begun(_: object) -> None:
+            # Cancelled before its first step, a task never comes to leave the line by itself.
+            if not begun:
+                ticket.release()
+
+        task = asyncio.create_task(work())
+        task.add_done_callback(leave_unless_begun)
+        return task
+
+    def _take_ticket(self, *, open_ended: bool = False) -> Ticket:
+        # Not the task's own: one that was cancelled while a worker goes on may call again.
+        owner = object()
+        return self._session.take_ticket(owner, asyncio.current_task(), open_ended=open_ended)
 
     async def _once_granted(self, ticket: Ticket, call: Callable[[], R]) -> R:
         await turn(ticket)
         return await self._workers.run(call, ticket)
 
-    async def begin(self) -> SessionMutation:
-        """A mutation that its caller holds open."""
-        ticket = self._session.take_ticket(asyncio.current_task(), open_ended=True)
+    async def begin(self) -> tuple[SessionMutation, Ticket]:
+        """A mutation that the running task holds open, and its turn."""
+        ticket = self._take_ticket(open_ended=True)
         await turn(ticket)
-        return await self._workers.run(self._session.begin_mutation, ticket, undo=SessionMutation.end)
+        mutation = await self._workers.run(self._session.begin_mutation, ticket, undo=SessionMutation.end)
+        ticket.pass_to(asyncio.current_task())
+        return mutation, ticket
 
     async def write_below(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a sync commit on the session's storage."""

@@ -17,6 +17,7 @@ from sessionstore.aio.storage import AsyncStorage
 from sessionstore.aio.workers import Workers, called_back, calling_in_loop, run_here
 from sessionstore.entries import ABSENT, CommitResult, Entry
 from sessionstore.ids import IdGenerator
+from sessionstore.line import Ticket
 from sessionstore.metadata import SessionMetadata
 from sessionstore.scope import EphemeralScope, Scope, SessionScope
 from sessionstore.session import Branch, Session, SessionMutation
@@ -35,9 +36,10 @@ class AsyncSessionMutation(AsyncSessionReaders):
     Made by :meth:`AsyncSession.begin_mutation`; an async context manager.
     """
 
-    def __init__(self, mutation: SessionMutation, workers: Workers) -> None:
+    def __init__(self, mutation: SessionMutation, ticket: Ticket, workers: Workers) -> None:
         super().__init__(mutation)
         self._mutation = mutation
+        self._ticket = ticket
         self._workers = workers
         self._committing: Future[CommitResult] | None = None
 
@@ -65,6 +67,8 @@ class AsyncSessionMutation(AsyncSessionReaders):
         if committing is None:
             self._mutation.end()
             return
+        # The task may be cancelled here, and then has nothing more to do with it.
+        self._ticket.pass_to(None)
         # Never blocks: the commit is over when this is called.
         committing.add_done_callback(lambda _: self._mutation.end())
         if not committing.done():
@@ -128,7 +132,8 @@ class AsyncSession(AsyncSessionReaders):
         return Opening(self._begin_mutation())
 
     async def _begin_mutation(self) -> AsyncSessionMutation:
-        return AsyncSessionMutation(await self._admission.begin(), self._workers)
+        mutation, ticket = await self._admission.begin()
+        return AsyncSessionMutation(mutation, ticket, self._workers)
 
     async def mutate(self, fn: Callable[[AsyncSessionMutation], Awaitable[R]]) -> R:
         """Await ``fn`` with a mutation that ends when it returns or raises."""

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -68,7 +68,7 @@ class Workers:
             raise
 
     def start(self, call: Callable[[], R], ticket: Ticket | None = None) -> Future[R]:
-        """Hand ``call`` over, on behalf of the running task and in its context.
+        """Hand ``call`` over, in the context of the running task.
 
         ``ticket`` is a turn that has come, for the mutation that ``call`` makes. It ends with the
         call unless the mutation has taken it.
@@ -184,11 +184,12 @@ def calling_in_loop(
 
 
 def _in_context(ticket: Ticket | None, call: Callable[[], R]) -> Callable[[], R]:
-    job = partial(_on_behalf_of, asyncio.current_task(), ticket, call)
+    owner = asyncio.current_task() if ticket is None else ticket.owner
+    job = partial(_on_behalf_of, owner, ticket, call)
     return partial(copy_context().run, job)
 
 
-def _on_behalf_of(owner: asyncio.Task[Any] | None, ticket: Ticket | None, call: Callable[[], R]) -> R:
+def _on_behalf_of(owner: Hashable | None, ticket: Ticket | None, call: Callable[[], R]) -> R:
     current_owner.set(owner)
     granted_ticket.set(ticket)
     try:

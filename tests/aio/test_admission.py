@@ -256,3 +256,41 @@ async def test_a_mutation_ends_when_its_callback_raises() -> None:
         with pytest.raises(LookupError, match="mine"):
             await session.mutate(fail)
         await session.set_value(PLAN, 1)
+
+
+@in_loop
+async def test_sync_code_inside_a_mutation_is_refused_another_turn() -> None:
+    async with a_session() as session:
+        sync = session._session
+
+        def nested(_: SessionMutation) -> None:
+            sync.set_value(PLAN, 1)
+
+        with pytest.raises(MutationError):
+            await session.mutate_sync(nested)
+        with pytest.raises(MutationError):
+            await session.enqueue(nested)
+        await session.set_value(PLAN, 2)
+
+
+@in_loop
+async def test_enqueued_mutations_are_in_line_from_the_call_on() -> None:
+    async with a_session() as session:
+        tasks = [
+            session.enqueue(lambda mutation, n=number: mutation.commit([append_list(STEPS, n)]))
+            for number in range(20)
+        ]
+        await session.append_list(STEPS, "last")
+        assert await steps_of(session) == [*range(20), "last"]
+        await asyncio.gather(*tasks)
+
+
+@in_loop
+async def test_the_holder_of_a_mutation_cannot_enqueue_another() -> None:
+    async with a_session() as session:
+        async with session.begin_mutation():
+            with pytest.raises(MutationError):
+                session.enqueue(lambda _: None)
+            with pytest.raises(MutationError):
+                session.refuse_holder()
+        session.refuse_holder()

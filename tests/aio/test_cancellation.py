@@ -298,3 +298,37 @@ async def test_cancelled_at_any_await_it_happened_wholly_or_not_at_all(name: str
             if over:
                 break
         assert over
+
+
+@in_loop
+async def test_the_task_whose_call_was_cancelled_may_call_again_at_once() -> None:
+    async def change(mutation: AsyncSessionMutation) -> None:
+        await mutation.commit([append_list(STEPS, "mutation")])
+
+    calls: list[tuple[str, Call]] = [
+        ("_apply", lambda session: session.append_list(STEPS, "write")),
+        ("_next_seq", lambda session: session.begin_mutation()),
+        ("_apply", lambda session: session.mutate_sync(lambda m: m.commit([append_list(STEPS, "sync")]))),
+        ("_apply", lambda session: session.enqueue(lambda m: m.commit([append_list(STEPS, "queued")]))),
+        ("_apply", lambda session: session.mutate(change)),
+    ]
+    async with a_session() as session:
+
+        async def give_up_and_go_on(call: Call, number: int) -> None:
+            with pytest.raises(asyncio.CancelledError):
+                await call(session)
+            await session.append_list(STEPS, number)
+
+        for number, (step, call) in enumerate(calls):
+            with Gate(session._session.storage, step) as gate:
+                task = asyncio.create_task(give_up_and_go_on(call, number))
+                await gate.reached()
+                task.cancel()
+                await turns_of_the_loop()
+                if call is calls[-1][1]:
+                    task.cancel()  # the first one waits for the commit
+                    await turns_of_the_loop()
+                assert not task.done()
+                gate.open()
+                await task
+        assert await steps_of(session) == ["write", 0, 1, "sync", 2, "queued", 3, "mutation", 4]
