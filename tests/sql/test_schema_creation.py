@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from sessionstore.sql.schema import (
     HEAD_REVISION,
     SchemaState,
     create_schema,
+    creation_lock,
     ensure_schema,
     schema_state,
     schema_statements,
@@ -188,6 +190,25 @@ def test_who_waited_for_the_lock_sees_what_its_holder_made(new_database: Callabl
         urls.append(url.render_as_string(hide_password=False))
     made = in_processes(2, urls, [])
     assert [sum(of_one) for of_one in zip(*made, strict=True)] == [1, 1]
+
+
+def test_a_look_at_a_schema_that_is_being_made_waits_for_its_end(mariadb_url: str) -> None:
+    engine = create_engine(mariadb_url, poolclass=NullPool)
+    version, sessions, *rest = schema_statements(engine.dialect)
+    with ThreadPoolExecutor(1) as thread, engine.connect() as maker, engine.connect() as looker:
+        with creation_lock(maker.connection.cursor(), engine.dialect):
+            maker.exec_driver_sql(sessions)  # as the reader of a list that grows may see it: no version table
+            look = thread.submit(schema_state, looker.connection.cursor(), engine.dialect, "here")
+            waiting = (
+                "SELECT COUNT(*) FROM information_schema.processlist "
+                "WHERE db = DATABASE() AND state = 'User lock'"
+            )
+            while not maker.exec_driver_sql(waiting).scalar():
+                assert not look.done(), look.result()
+            for statement in (version, *rest):
+                maker.exec_driver_sql(statement)
+            maker.commit()
+        assert look.result() is SchemaState.CURRENT
 
 
 # A creation that was cut off ----------------------------------------------------------------
