@@ -6,7 +6,7 @@ library gives a meaning: one that it does not know makes a fork fail, rather tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -14,7 +14,6 @@ import msgspec
 
 from sessionstore import builtin, json_text
 from sessionstore.address import Place
-from sessionstore.entries import EntryStructure
 from sessionstore.errors import (
     ForkError,
     InvalidBranchError,
@@ -22,7 +21,7 @@ from sessionstore.errors import (
     UnknownBranchError,
     UnknownEntryError,
 )
-from sessionstore.image import ImageHeader, Selection, SessionImage, SessionSnapshot
+from sessionstore.image import ImageHeader, Selection, SessionImage, SessionSnapshot, Survey
 from sessionstore.records import IDLE_LANE_STATE, Record, ValueRecord, stored_value_of
 from sessionstore.text import NAMESPACE_LIMIT, check_text
 from sessionstore.usage import SessionStats
@@ -130,14 +129,8 @@ def fork_image(source: SessionSnapshot, fork: Fork, id: str, created_at: int) ->
 def _branch_image(source: SessionSnapshot, fork: ForkBranch, id: str, created_at: int) -> ForkImage:
     tip_place = builtin.branch_tip(fork.branch).place
     lane = {tip_place, builtin.lane_config(fork.branch).place, builtin.lane_state(fork.branch).place}
-    copied = _labelled(source)
-    tip = None
-    messages = 0
-    for entry in _copied_path(source, fork):
-        tip = tip or entry.id
-        messages += entry.type == "message"
-        if entry.id in copied:
-            copied[entry.id] = True
+    tip = _cut(source, fork)
+    survey = Survey(0, set()) if tip is None else source.survey(tip, _labelled(source))
     tip_text = json_text.encode(tip, str(tip_place))
 
     def rewrite(record: ValueRecord) -> ValueRecord:
@@ -148,18 +141,17 @@ def _branch_image(source: SessionSnapshot, fork: ForkBranch, id: str, created_at
     selection = Selection(
         whole_tree=False,
         tip=tip,
-        takes_value=_value_rule(fork, lambda place: place in lane, copied),
+        takes_value=_value_rule(fork, lambda place: place in lane, survey.found),
         takes_list=_list_rule(fork),
         usage_rows=False,
     )
-    return ForkImage(_header(source, id, created_at, messages), source, selection, rewrite)
+    header = _header(source, id, created_at, survey.message_count)
+    return ForkImage(header, source, selection, rewrite)
 
 
 def _tree_image(source: SessionSnapshot, fork: ForkTree, id: str, created_at: int) -> ForkImage:
-    copied = _labelled(source)
-    for entry in source.structure() if copied else ():
-        if entry.id in copied:
-            copied[entry.id] = True
+    labelled = _labelled(source)
+    copied = source.survey(None, labelled).found if labelled else labelled
     selection = Selection(
         whole_tree=True,
         takes_value=_value_rule(fork, lambda _: True, copied),
@@ -184,41 +176,43 @@ def _header(source: SessionSnapshot, id: str, created_at: int, message_count: in
 # -- where a branch is cut -------------------------------------------------------------------
 
 
-def _copied_path(source: SessionSnapshot, fork: ForkBranch) -> Iterator[EntryStructure]:
-    """The entries that a branch fork takes, newest first."""
-    path = _branch_path(source, fork.branch)
-    if fork.entry_id is None:
-        chosen = next(path, None)
-    else:
-        wanted = source.entry_id(fork.entry_id)
-        chosen = next((entry for entry in path if entry.id == wanted), None)
-        if chosen is None:
-            raise ForkEntryError(
-                f"the entry {fork.entry_id!r} is not on the path of the branch {fork.branch!r}"
-            )
-    if chosen is not None and fork.position == "at":
-        yield chosen
-    yield from path
+def _cut(source: SessionSnapshot, fork: ForkBranch) -> str | None:
+    """The entry that the destination's branch stands at, or None for an empty one."""
+    tip = _tip(source, fork.branch)
+    chosen = tip if fork.entry_id is None else _on_path(source, fork, tip, fork.entry_id)
+    if chosen is None or fork.position == "at":
+        return chosen
+    return next(source.path(chosen)).parent_id
 
 
-def _branch_path(source: SessionSnapshot, branch: str) -> Iterator[EntryStructure]:
-    """The path of a configured branch, newest first."""
-    tip = source.value(builtin.branch_tip(branch).place)
+def _tip(source: SessionSnapshot, branch: str) -> str | None:
+    """The tip of a branch, which has to be configured and to stand at an entry that exists."""
+    address = builtin.branch_tip(branch)
+    tip = source.value(address.place)
     if tip is None:
         raise UnknownForkBranchError(f"no branch {branch!r} in session {source.header.id!r}")
-    for address in (builtin.lane_config(branch), builtin.lane_state(branch)):
-        if source.value(address.place) is None:
+    for needed in (builtin.lane_config(branch), builtin.lane_state(branch)):
+        if source.value(needed.place) is None:
             raise UnconfiguredBranchError(
-                f"the branch {branch!r} has no {address.namespace}: only a configured branch can be "
+                f"the branch {branch!r} has no {needed.namespace}: only a configured branch can be "
                 "forked alone; fork the whole tree instead"
             )
-    entry_id = stored_value_of(builtin.branch_tip(branch), tip).value
+    entry_id = stored_value_of(address, tip).value
     try:
-        return iter(()) if entry_id is None else source.path(entry_id)
+        if entry_id is not None:
+            source.path(entry_id)
     except UnknownEntryError:
         raise ForkEntryError(
             f"the branch {branch!r} stands at the entry {entry_id!r}, which does not exist"
         ) from None
+    return entry_id
+
+
+def _on_path(source: SessionSnapshot, fork: ForkBranch, tip: str | None, given: str) -> str:
+    id = source.entry_id(given)
+    if tip is None or id not in source.survey(tip, {id}).found:
+        raise ForkEntryError(f"the entry {given!r} is not on the path of the branch {fork.branch!r}")
+    return id
 
 
 # -- which values and lists are taken --------------------------------------------------------
@@ -246,14 +240,12 @@ def _check_known(place: Place, kind: str, known: frozenset[str]) -> None:
         )
 
 
-def _labelled(source: SessionSnapshot) -> dict[str, bool]:
-    """The entry ids that have labels, of entries that may not exist; none is copied as yet."""
-    return {place.key: False for place in source.value_places() if place.namespace == builtin.ENTRY_LABEL}
+def _labelled(source: SessionSnapshot) -> set[str]:
+    """The ids that labels are kept for, of entries that may not exist."""
+    return {place.key for place in source.value_places() if place.namespace == builtin.ENTRY_LABEL}
 
 
-def _value_rule(
-    fork: Fork, takes_lane: Callable[[Place], bool], copied: dict[str, bool]
-) -> Callable[[Place], bool]:
+def _value_rule(fork: Fork, takes_lane: Callable[[Place], bool], copied: set[str]) -> Callable[[Place], bool]:
     def takes(place: Place) -> bool:
         if place.scope_id:
             return False
@@ -261,7 +253,7 @@ def _value_rule(
         if namespace in _LANE:
             return takes_lane(place)
         if namespace == builtin.ENTRY_LABEL:
-            return copied[place.key]
+            return place.key in copied
         if builtin.is_builtin(namespace):
             return namespace in _KEPT
         return fork.include_application_state

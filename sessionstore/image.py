@@ -11,7 +11,7 @@ a part of itself, structure first and payloads later, which is what a fork needs
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -73,6 +73,14 @@ WHOLE_SESSION: Final = Selection()
 """Everything, live ephemeral scopes included."""
 
 
+class Survey(msgspec.Struct, frozen=True):
+    """What is to be known of entries before they are copied."""
+
+    message_count: int
+    found: set[str]
+    """Those of the ids asked for that are among them."""
+
+
 class SessionSnapshot(SessionImage, ABC):
     """A session as of one boundary between two commits; commits go on meanwhile.
 
@@ -115,6 +123,20 @@ class SessionSnapshot(SessionImage, ABC):
         Consumed no further than needed. Raises ``UnknownEntryError`` at the call for an unknown
         ``start``.
         """
+
+    def survey(self, start: str | None, ids: Collection[str]) -> Survey:
+        """Count the messages on the path from ``start`` to its root, and find ``ids`` on it.
+
+        Without ``start`` the same of the whole tree. Raises ``UnknownEntryError`` for an unknown
+        ``start``. A store that can tell without visiting each entry overrides this.
+        """
+        messages = 0
+        found: set[str] = set()
+        for entry in self.structure() if start is None else self.path(start):
+            messages += entry.type == "message"
+            if entry.id in ids:
+                found.add(entry.id)
+        return Survey(messages, found)
 
     def entry_id(self, given: str) -> str:
         """The id in this snapshot of the entry that callers call ``given``.
