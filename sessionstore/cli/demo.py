@@ -95,7 +95,7 @@ def _store_url(given: str | None) -> Generator[str, None, None]:
 class _Server:
     """The child process. This process plays its user and, token by token, its model."""
 
-    def __init__(self, url: str, session_id: str, errors: IO[bytes]) -> None:
+    def __init__(self, errors: IO[bytes]) -> None:
         package = Path(sessionstore.__file__).parents[1]
         path = os.pathsep.join(filter(None, [str(package), os.environ.get("PYTHONPATH")]))
         self._errors = errors
@@ -107,8 +107,6 @@ class _Server:
             env={**os.environ, "PYTHONPATH": path},
         )
         self.pid = self._process.pid
-        # On standard input, since others can read the arguments of a process: a URL has a password.
-        self.ask({"url": url, "session": session_id, "cwd": str(Path.cwd())})
 
     def ask(self, command: dict[str, Any]) -> Any:
         """Give a command and wait until the server has committed it."""
@@ -148,8 +146,10 @@ class _Server:
 def _run_and_kill(url: str, session_id: str, tell: _Tell) -> int:
     """Let the server answer one prompt, and kill it within the next; the frames acknowledged."""
     with tempfile.TemporaryFile() as errors:
-        server = _Server(url, session_id, errors)
+        server = _Server(errors)
         try:
+            # On standard input, since others can read the arguments of a process: a URL has a password.
+            server.ask({"url": url, "session": session_id, "cwd": str(Path.cwd())})
             tell(f"server    process {server.pid} made session {session_id}")
             server.ask({"prompt": _FIRST[0]})
             for token in _tokens(_FIRST[1]):

@@ -11,7 +11,7 @@ import typer
 from sessionstore.cli.options import Cwd, Json, SessionId, Url
 from sessionstore.cli.output import count, fail, say, say_json
 from sessionstore.cli.progress import progress_of
-from sessionstore.cli.stores import find_session, open_store
+from sessionstore.cli.stores import as_text, find_session, open_store
 from sessionstore.fork import ForkBranch, ForkTree
 from sessionstore.transfer import (
     CopyOutcome,
@@ -147,7 +147,9 @@ def fork(
     )
     with open_store(url) as source, nullcontext(source) if to is None else open_store(to) as target:
         metadata = find_session(source, session, cwd)
-        with target.fork(metadata, wanted, id=id, source_repository=source) as made:
+        with target.fork(
+            metadata, wanted, id=None if id is None else as_text(id), source_repository=source
+        ) as made:
             found = made.metadata
     if json:
         say_json(metadata_to_json(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -38,11 +39,20 @@ def shown_url(url: str) -> str:
     return make_url(url).render_as_string(hide_password=True)
 
 
+def as_text(argument: str) -> str:
+    """An argument as the UTF-8 that was typed, whatever the locale; a path must not go this way."""
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
 def find_session(repo: SessionRepo, id: str, cwd: str | None) -> SessionMetadata:
     """The session of an id; ``cwd`` chooses where several working directories have it.
 
     Raises ``SessionNotFoundError``.
     """
+    id = as_text(id)
     if cwd is None:
         return repo.get(id)
     for session in repo.list(cwd=cwd):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sessionstore import Session, open_repository, value, value_list
+from sessionstore import Scope, Session, ephemeral_scope, open_repository, value, value_list
 from sessionstore.image import WHOLE_SESSION
 from sessionstore.records import ElementRecord, ValueRecord
 from sessionstore.transfer import Source, Status, import_sources, verify_store
@@ -20,6 +20,7 @@ EXPECTED = {file: json.loads(file.with_suffix(".expect.json").read_bytes()) for 
 GOOD = [file for file in FILES if "error" not in EXPECTED[file]]
 BAD = [file for file in FILES if "error" in EXPECTED[file]]
 HEADER = {"id", "createdAt", "cwd", "storageVersion", "parentSessionId", "legacyParentSessionPath"}
+SCOPED = sorted(VECTORS.glob("scoped/*.jsonl"))
 
 
 def name_of(file: Path) -> str:
@@ -145,3 +146,35 @@ def test_a_second_run_changes_nothing(store_url: str) -> None:
     assert [outcome.status for outcome in second].count(Status.THERE) == len(GOOD)
     assert [outcome.status for outcome in second].count(Status.REFUSED) == len(BAD)
     assert sum(outcome.entries for outcome in second) == 0
+
+
+def read_scope(session: Session, expected: dict[str, Any], scope: Scope | None) -> dict[str, Any]:
+    """The places that an expectation names, read back from the session or from a scope."""
+    found: dict[str, Any] = {"values": {}, "lists": {}}
+    for place in expected["values"]:
+        namespace, _, key = place.partition("|")
+        stored = session.get_value(value(namespace, key, scope=scope))
+        found["values"][place] = None if stored is None else [stored.seq, stored.value]
+    for place in expected["lists"]:
+        namespace, _, key = place.partition("|")
+        page = session.read_list(value_list(namespace, key, scope=scope))
+        found["lists"][place] = [[element.seq, element.value, element.tag] for element in page]
+    return found
+
+
+@pytest.mark.parametrize("file", SCOPED, ids=name_of)
+def test_live_scopes_come_with_their_main_file(file: Path, store_url: str) -> None:
+    """The source is only read: torn tails and dead sidecars stay as they are."""
+    expected = json.loads(file.with_suffix(".expect.json").read_bytes())
+    with open_repository(store_url) as repo:
+        [outcome] = import_sources([Source(file)], repo)
+        if "error" in expected:
+            assert outcome.status is Status.REFUSED
+            assert repo.list() == []
+            return
+        assert outcome.session_id is not None, outcome.problem
+        with repo.open(outcome.session_id) as session:
+            assert session.storage.next_seq() == expected["next_seq"]
+            assert read_scope(session, expected["session"], None) == expected["session"]
+            for id, scope in expected["scopes"].items():
+                assert read_scope(session, scope, ephemeral_scope(id)) == scope
