@@ -1,0 +1,1 @@
+"""Measurements of sessionstore beside the raw driver, in one run: ``python -m benchmarks``."""

@@ -1,0 +1,2 @@
+from benchmarks import sqlite
+SECTIONS={"sqlite": sqlite.run}
