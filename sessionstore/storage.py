@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar, overload
+from functools import partial
+from typing import Any, Protocol, TypeAlias, TypeVar, overload
 
 from sessionstore.address import Place, Value, ValueList
 from sessionstore.entries import (
@@ -176,6 +177,20 @@ class Storage(Readers, Protocol):
         ...
 
 
+CommitObserver: TypeAlias = Callable[
+    [tuple[Write[Any], ...], Callable[[tuple[Write[Any], ...]], CommitResult]], CommitResult
+]
+"""Called around every commit, with its writes and what commits them."""
+
+_observer: CommitObserver | None = None
+
+
+def observe_commits(observer: CommitObserver | None) -> None:
+    """Have ``observer`` called around every commit of this process from now on; None for nobody."""
+    global _observer  # noqa: PLW0603  # the one switch, read by every commit
+    _observer = observer
+
+
 class StorageBase(ABC):
     """The rules of :class:`Storage`, over the records that a backend keeps."""
 
@@ -201,6 +216,11 @@ class StorageBase(ABC):
         With ``expected_seq`` the transaction fails with ``TransactionConflictError`` unless that
         is the number which its first write gets: unless nobody has committed since it was read.
         """
+        if _observer is not None:
+            return _observer(tuple(writes), partial(self._commit, expected_seq=expected_seq))
+        return self._commit(writes, expected_seq=expected_seq)
+
+    def _commit(self, writes: Sequence[Write[Any]], *, expected_seq: int | None) -> CommitResult:
         with self._gate.visit():
             ticket = self._line.enqueue()
             try:
