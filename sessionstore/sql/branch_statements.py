@@ -32,6 +32,7 @@ from sqlalchemy import (
 )
 
 from sessionstore.queries import Order
+from sessionstore.sql.copy_statements import CopyStatements
 from sessionstore.sql.dialects import SqlDialect
 from sessionstore.sql.prepared import BySize, Prepared
 from sessionstore.sql.statements import ENTRIES, ENTRY_COLUMNS, STRUCTURE_COLUMNS
@@ -58,6 +59,7 @@ class BranchStatements:
 
     def __init__(self, dialect: SqlDialect) -> None:
         self._dialect = dialect
+        self.copying: Final = CopyStatements(dialect)
         self._heads: dict[tuple[Order, bool, bool, bool], Prepared] = {}
         self._arms: dict[tuple[Order, bool, bool], BySize] = {}
 

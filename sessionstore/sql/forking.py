@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from sessionstore.image import Selection
 from sessionstore.metadata import not_found
-from sessionstore.sql.branch_statements import LARGEST_ARMS
 from sessionstore.sql.container import SqlContainer
 from sessionstore.sql.link import Link
-from sessionstore.sql.prepared import filled
-from sessionstore.sql.snapshot import SqlSnapshot
+from sessionstore.sql.snapshot import SqlSnapshot, by_ranges
 
 
 def copy_entries(
@@ -19,20 +17,15 @@ def copy_entries(
     Entries never change, so those of the snapshot are the ones below its next number. Raises
     ``SessionNotFoundError`` when the source is no longer the session that the snapshot is of.
     """
-    statements = container.statements
+    statements = container.branch_statements.copying
     header = source.header
     if selection.whole_tree:
         link.run(statements.copy_tree, (destination, header.id, header.next_seq))
     elif selection.tip is not None:
         ranges = source.ranges(selection.tip)
         root_seq = ranges[0][0]
-        for start in range(0, len(ranges), LARGEST_ARMS):
-            some = ranges[start : start + LARGEST_ARMS]
-            statement, size = statements.copy_ranges.at_least(len(some))
-            if size > len(some):
-                some.append((root_seq, 0, -1))  # what fills up must not copy anything twice
-            bounds = (bound for found in filled(some, size) for bound in found)
+        for statement, bounds in by_ranges(statements.copy_ranges, ranges):
             link.run(statement, (destination, header.id, root_seq, *bounds))
     # Asked last: where each statement sees its own moment, a deletion may have come between them.
-    if not link.rows(statements.session_state, (header.id, header.created_at)):
+    if not link.rows(container.statements.session_state, (header.id, header.created_at)):
         raise not_found(header.id, container.name)

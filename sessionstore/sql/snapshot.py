@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import chain, starmap
+from itertools import chain, islice, starmap
 
 from sessionstore.address import Place
 from sessionstore.entries import EntryStructure
 from sessionstore.errors import SessionNotFoundError
-from sessionstore.image import ImageHeader, Selection, SessionSnapshot
+from sessionstore.image import ImageHeader, Selection, SessionSnapshot, Survey
 from sessionstore.metadata import SessionMetadata
 from sessionstore.queries import branch_query
 from sessionstore.records import (
@@ -20,12 +20,16 @@ from sessionstore.records import (
     ValueRecord,
     place_of,
 )
+from sessionstore.sql.applying import find_nodes
+from sessionstore.sql.branch_index import Node
 from sessionstore.sql.branch_reader import BranchReader
+from sessionstore.sql.branch_statements import LARGEST_ARMS
 from sessionstore.sql.container import SqlContainer
 from sessionstore.sql.dbapi import Row
 from sessionstore.sql.link import Link
-from sessionstore.sql.rows import check_version, metadata_of, totals_of
-from sessionstore.sql.statements import HEADER_COLUMNS
+from sessionstore.sql.prepared import BySize, Prepared, filled
+from sessionstore.sql.rows import check_version, is_storable, metadata_of, totals_of
+from sessionstore.sql.statements import HEADER_COLUMNS, LARGEST_LIST
 from sessionstore.usage import SessionStats
 
 
@@ -87,6 +91,27 @@ class SqlSnapshot(SessionSnapshot):
         reader = self._reader(start, order="newest_first", payload=False)
         return starmap(EntryStructure, chain.from_iterable(reader.batches()))
 
+    def survey(self, start: str | None, ids: Collection[str]) -> Survey:
+        """See :meth:`SessionSnapshot.survey`; counted in the database, range by range."""
+        nodes = self._nodes(ids)
+        if start is None:
+            return Survey(self.header.stats.message_count, set(nodes))
+        ranges = self.ranges(start)
+        counted = [
+            self._link.rows(statement, (self._id, *bounds))
+            for statement, bounds in by_ranges(self._branch_statements.copying.count_messages, ranges)
+        ]
+        highest = {segment_seq: high for segment_seq, _, high in ranges}
+        found = {id for id, node in nodes.items() if node.seq <= highest.get(node.segment_seq, -1)}
+        return Survey(sum(count for rows in counted for (count,) in rows), found)
+
+    def _nodes(self, ids: Collection[str]) -> dict[str, Node]:
+        nodes: dict[str, Node] = {}
+        wanted = iter(filter(is_storable, ids))
+        while some := list(islice(wanted, LARGEST_LIST)):
+            nodes.update(find_nodes(self._link, self._statements, self._id, some)[1])
+        return nodes
+
     def _reader(self, start: str, *, order: str, payload: bool) -> BranchReader:
         query = branch_query(start, order=order)
         return BranchReader(
@@ -127,3 +152,15 @@ def open_snapshot(
             metadata.legacy_parent_session_path,
         )
         yield SqlSnapshot(container, link, header), metadata
+
+
+def by_ranges(
+    statement: BySize, ranges: Sequence[tuple[int, int, int]]
+) -> Iterator[tuple[Prepared, tuple[int, ...]]]:
+    """A statement for every so many ranges, with their bounds: the last of its values."""
+    for start in range(0, len(ranges), LARGEST_ARMS):
+        some = list(ranges[start : start + LARGEST_ARMS])
+        prepared, size = statement.at_least(len(some))
+        if size > len(some):
+            some.append((0, 0, -1))  # what fills up holds nothing, so that nothing is met twice
+        yield prepared, tuple(bound for found in filled(some, size) for bound in found)

@@ -8,8 +8,6 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import (
     ColumnElement,
-    CompoundSelect,
-    Insert,
     Select,
     Table,
     and_,
@@ -278,52 +276,6 @@ class Statements:
         return found
 
     @cached_property
-    def copy_tree(self) -> Prepared:
-        """``destination, source, next_seq``: all entries below a number, index included."""
-        return self._prepare(
-            _copied(
-                select(
-                    bindparam("destination", type_=ENTRIES.c.session_id.type),
-                    *(ENTRIES.c[name] for name in ENTRIES.columns.keys()[1:]),
-                ).where(ENTRIES.c.session_id == bindparam("source"), ENTRIES.c.seq < bindparam("next_seq"))
-            ),
-            "destination",
-            "source",
-            "next_seq",
-        )
-
-    @cached_property
-    def copy_ranges(self) -> BySize:
-        """``destination, source, root_seq`` and for each range ``segment_seq, low, high``.
-
-        A path alone is one segment, that of its root.
-        """
-        return BySize(self._copy_ranges)
-
-    def _copy_ranges(self, size: int) -> Prepared:
-        names = ["destination", "source", "root_seq"]
-        kept = [name for name in ENTRIES.columns.keys()[1:] if name not in ("segment_seq", "depth")]
-        arms: list[Select[*tuple[Any, ...]]] = []
-        for number in range(size):
-            own = [f"{name}_{number}" for name in ("segment_seq", "low", "high")]
-            names += own
-            segment_seq, low, high = own
-            arms.append(
-                select(
-                    bindparam("destination", type_=ENTRIES.c.session_id.type),
-                    *(ENTRIES.c[name] for name in kept),
-                    bindparam("root_seq", type_=ENTRIES.c.segment_seq.type),
-                    ENTRIES.c.depth,
-                ).where(
-                    ENTRIES.c.session_id == bindparam("source"),
-                    ENTRIES.c.segment_seq == bindparam(segment_seq),
-                    ENTRIES.c.seq >= bindparam(low),
-                    ENTRIES.c.seq <= bindparam(high),
-                )
-            )
-        return self._prepare(_copied(arms[0] if size == 1 else union_all(*arms)), *names)
-
-    @cached_property
     def place_entry(self) -> Prepared:
         """``segment_seq, depth, session_id, id``: rebuilds the branch index."""
         statement = (
@@ -487,10 +439,6 @@ class Statements:
             found = self._prepare(delete(table).where(or_(*branches)), *names)
             self._deletes[what, places, scopes] = found
         return found, places, scopes
-
-
-def _copied(source: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]) -> Insert:
-    return insert(ENTRIES).from_select(ENTRIES.columns.keys(), source)
 
 
 def _bucket(count: int) -> int:
