@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import typer
 from sqlalchemy import URL
@@ -17,6 +18,8 @@ from sessionstore.opening import open_repository
 from sessionstore.sql import migrations
 
 app = typer.Typer(help="The schema of SQL stores.", no_args_is_help=True, rich_markup_mode=None)
+
+_WITHOUT_SCHEMA: Final = frozenset({"memory", "jsonl"})
 
 
 @app.command()
@@ -56,6 +59,23 @@ def check(url: UrlArgument, json: Json = False) -> None:
         fail(f"{count(problems, 'difference')} found")
 
 
+def schema_problems(url: str) -> list[str]:
+    """What keeps the database of a store from having this release's schema; nothing where there is none.
+
+    Files of a folder of SQLite files are left to the store, which looks at each as it reads it.
+    """
+    path = sqlite_file(url)
+    if path is not None:
+        return migrations.check(path)
+    if url.partition(":")[0].partition("+")[0] in _WITHOUT_SCHEMA or url.startswith("sqlite+dir:"):
+        return []
+    target = migrations.database_url(url)
+    is_file = target.get_backend_name() == "sqlite"
+    if is_file and not (target.database and Path(target.database).is_file()):
+        return []
+    return migrations.check(target)
+
+
 def _databases(url: str) -> Iterator[URL]:
     """The databases of a store: each file of a folder of SQLite files, else the one of the URL."""
     if url.startswith("sqlite+dir:"):
@@ -63,7 +83,7 @@ def _databases(url: str) -> Iterator[URL]:
             yield URL.create("sqlite", database=str(file))
         return
     path = sqlite_file(url)
-    if path is None and url.partition(":")[0] in {"memory", "jsonl"}:
+    if path is None and url.partition(":")[0] in _WITHOUT_SCHEMA:
         raise InvalidUrlError(f"{url!r} is no SQL store: there is no schema")
     yield migrations.database_url(url) if path is None else URL.create("sqlite", database=str(path))
 

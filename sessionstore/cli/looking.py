@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
 
 from sessionstore import json_text
+from sessionstore.cli.database import schema_problems
 from sessionstore.cli.options import Cwd, Json, SessionId, Url
 from sessionstore.cli.output import count, fail, printable, say, say_json, time_of
 from sessionstore.cli.progress import progress_of
@@ -143,8 +145,10 @@ def verify(
     if other is not None and repair:
         raise typer.BadParameter("--repair goes with one store")
     if other is None:
+        schema = Verdict(None, problems=schema_problems(url))
         with open_store(url) as repo, progress_of("verifying", None) as progress:
-            verdicts = [*_told(verify_store(repo, repair=repair, progress=progress), json)]
+            found = chain([schema], verify_store(repo, repair=repair, progress=progress))
+            verdicts = [*_told(found, json)]
     else:
         with (
             open_store(url) as repo,

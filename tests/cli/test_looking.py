@@ -183,6 +183,30 @@ def test_db_check_finds_a_difference(run, filled: str, tmp_path: Path) -> None:
     ran = run("db", "check", filled, code=1)
     assert "note" in ran.out
     assert ran.err == "sessionstore: 1 difference found\n"
+    assert run("verify", filled, code=1).out.startswith("store: ")
+
+
+def test_another_revision_is_refused_with_the_command_to_run(run, filled: str, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "sessions.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '0000'")
+    database.close()
+    for command in (("list",), ("verify",), ("delete", "plain")):
+        assert "sessionstore db upgrade" in run(command[0], filled, *command[1:], code=1).err
+
+
+def test_repair_rebuilds_the_branch_index_and_the_statistics(run, filled: str, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "sessions.db") as database:
+        database.execute("UPDATE entries SET depth = depth + 7 WHERE session_id = 'plain' AND seq > 4")
+        database.execute("UPDATE sessions SET message_count = 9 WHERE id = 'plain'")
+    database.close()
+    broken = run("verify", filled, code=1).out
+    assert "plain: entry " in broken
+    assert "the branch index says" in broken
+    assert "other: ok" in broken
+    mended = run("verify", filled, "--repair").out
+    assert "plain: repaired: rebuilt the branch index" in mended
+    assert "plain: repaired: rebuilt the statistics" in mended
+    assert "repaired" not in run("verify", filled, "--repair").out
 
 
 def test_db_commands_on_a_folder_of_files(run, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +114,27 @@ def test_a_reader_that_goes_away_is_no_traceback(filled: str) -> None:
         check=False,
     )
     assert ran.stderr == b""
+
+
+def test_progress_is_drawn_on_a_terminal_and_only_there(url: str, tmp_path: Path) -> None:
+    file = tmp_path / "[red]\x1b[31m.jsonl"
+    shutil.copy(ROOT / "tests" / "vectors" / "v3" / "real-coding.jsonl", file)
+    terminal, end = os.openpty()
+    with os.fdopen(terminal, "rb") as drawn:
+        try:
+            ran = subprocess.run(
+                [sys.executable, "-m", "sessionstore.cli", "import", str(file), "--to", url],
+                env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "150"},
+                stdout=subprocess.PIPE,
+                stderr=end,
+                timeout=60,
+                check=False,
+            )
+        finally:
+            os.close(end)
+        shown = drawn.read1()
+    assert ran.returncode == 0
+    assert b"importing" in shown
+    assert b"[red]\\x1b[31m.jsonl" in shown
+    assert b"importing" not in ran.stdout
+    assert b"\x1b" not in ran.stdout
