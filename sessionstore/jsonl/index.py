@@ -84,7 +84,9 @@ class MintedIds:
 
     def __getitem__(self, number: int) -> str:
         other = self._others.get(number)
-        return other or str(UUID(bytes=bytes(self._packed[16 * number : 16 * number + 16])))
+        if other is not None:
+            return other
+        return str(UUID(bytes=bytes(self._packed[16 * number : 16 * number + 16])))
 
 
 class EntryTable:

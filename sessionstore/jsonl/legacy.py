@@ -223,8 +223,9 @@ class LegacySnapshot(SessionSnapshot):
 
     def structure(self) -> Iterator[EntryStructure]:
         """See :meth:`SessionSnapshot.structure`."""
-        for number in self._index.kept:
-            yield self._structure(number, self._index.record(number))
+        for number, record in enumerate(self._reader.records()):
+            if self._index.entries[number] >= 0:
+                yield self._structure(number, record)
 
     def path(self, start: str) -> Iterator[EntryStructure]:
         """See :meth:`SessionSnapshot.path`."""

@@ -86,13 +86,15 @@ def find_header(source: SourceFile, report: ImportReport | None = None) -> FileH
 
     Raises ``CorruptStorageError`` when there is none.
     """
-    problem = CorruptStorageError("no header: the first line is not complete", path=source.path, line=1)
+    problem = CorruptStorageError(
+        "no session header: the first line is not complete", path=source.path, line=1
+    )
     for number, offset, line in source.first_lines(1 if report is None else FOREIGN_LINES + 1):
         try:
             header = read_header(line, source.path, lenient=report is not None)
         except LineError as error:
             if number == 1:
-                problem = CorruptStorageError(str(error), path=source.path, line=1)
+                problem = CorruptStorageError(f"no session header: {error}", path=source.path, line=1)
             continue
         if report is not None:
             _note_header(report, number, line, header)
