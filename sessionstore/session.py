@@ -323,11 +323,13 @@ class Session(SessionReaders):
         with self.begin_mutation() as mutation:
             return fn(mutation)
 
-    def take_ticket(self, owner: Hashable, asker: Hashable | None, *, open_ended: bool = False) -> Ticket:
+    def take_ticket(
+        self, owner: Hashable, *, asker: Hashable | None = None, open_ended: bool = False
+    ) -> Ticket:
         """Queue ``owner`` for a mutation without waiting; see :data:`granted_ticket`.
 
         ``open_ended`` when it is going to be held for longer than one call. Raises
-        ``MutationError`` when ``asker`` holds the running mutation.
+        ``MutationError`` when the owner, or ``asker`` on its behalf, holds the running mutation.
         """
         self._gate.check_process()
         self._line.refuse_holder(asker)

@@ -64,7 +64,7 @@ class Admission:
     def _take_ticket(self, *, open_ended: bool = False) -> Ticket:
         # Not the task's own: one that was cancelled while a worker goes on may call again.
         owner = object()
-        return self._session.take_ticket(owner, asyncio.current_task(), open_ended=open_ended)
+        return self._session.take_ticket(owner, asker=asyncio.current_task(), open_ended=open_ended)
 
     async def _once_granted(self, ticket: Ticket, call: Callable[[], R]) -> R:
         await turn(ticket)
