@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, Final
 
-from sessionstore.errors import InvalidUrlError
+from sessionstore.errors import InvalidUrlError, StorageError
+from sessionstore.foreign import set_file_reader
+from sessionstore.image import SessionSnapshot
+from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.repository import SessionRepo
 
 KNOWN_URLS = (
@@ -57,3 +61,27 @@ def _directory(rest: str, url: str) -> str:
     if not path or (rest.startswith("//") and not path.startswith("/")):
         raise InvalidUrlError(f"{url!r} names no directory")
     return path
+
+
+_SQLITE_SIGNATURE: Final = b"SQLite format 3\0"
+
+
+def _read_session_file(path: str, metadata: SessionMetadata) -> AbstractContextManager[SessionSnapshot]:
+    """What forks read a foreign session file with: the store whose kind of file it is."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  # the path exactly as it was given
+            signature = file.read(len(_SQLITE_SIGNATURE))
+    except FileNotFoundError:
+        raise not_found(metadata.id, path) from None
+    except (OSError, ValueError) as error:
+        raise StorageError(f"cannot read {path}: {error}") from error
+    if signature == _SQLITE_SIGNATURE:
+        from sessionstore.sql.directory import snapshot_of_session_file as read_database
+
+        return read_database(path, metadata)
+    from sessionstore.jsonl.foreign import snapshot_of_session_file as read_lines
+
+    return read_lines(path, metadata)
+
+
+set_file_reader(_read_session_file)
