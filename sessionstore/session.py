@@ -366,22 +366,17 @@ class Session(SessionReaders):
             raise
         return ticket
 
-    @contextmanager
-    def _turn(self) -> Generator[None, None, None]:
-        ticket = self._take_turn()
-        try:
-            yield
-        finally:
-            ticket.release()
-
     @overload
     def commit(self, writes: Sequence[Write[SessionScope]]) -> CommitResult: ...
     @overload
     def commit(self, writes: Sequence[Write[EphemeralScope]]) -> CommitResult: ...
     def commit(self, writes: Sequence[Write[Any]]) -> CommitResult:
         """One mutation of ``writes``, which depends on nothing read before."""
-        with self._turn():
+        ticket = self._take_turn()
+        try:
             return self._storage.commit(writes)
+        finally:
+            ticket.release()
 
     def set_value(self, address: Value[T, Sc], next: T) -> CommitResult:
         """Replace the value at ``address`` by ``next``."""
@@ -609,7 +604,8 @@ class Branch:
 
 def _owner() -> Hashable:
     owner = current_owner.get()
-    return threading.get_ident() if owner is None else owner
+    # The object and not its ident, which the system gives to another thread once this one has ended.
+    return threading.current_thread() if owner is None else owner
 
 
 def _require_entry(readers: SessionReaders, id: str) -> None:
