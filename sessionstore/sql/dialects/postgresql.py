@@ -42,9 +42,23 @@ class PostgresqlDialect(SqlDialect):
         return column == any_(bindparam(name, type_=ARRAY(Text())))
 
     def begin_write(self, raw: Any) -> None:
-        """See :meth:`SqlDialect.begin_write`."""
+        """In words on connections of our own, with the level that row locks need and no more.
+
+        A database may default to SERIALIZABLE; sessions would then fail because of each other.
+        """
         if raw.autocommit:
-            raw.execute("BEGIN")
+            raw.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+
+    def commit(self, raw: Any) -> None:
+        """See :meth:`SqlDialect.commit`.
+
+        The driver's own ``commit`` asks the connection whether it is in a transaction, which a
+        pipeline does not know while every answer is in: it would then do nothing.
+        """
+        if raw.autocommit:
+            raw.execute("COMMIT")
+        else:
+            raw.commit()
 
     def begin_snapshot(self, raw: Any) -> None:
         """See :meth:`SqlDialect.begin_snapshot`."""
