@@ -1,2 +1,3 @@
 from benchmarks import sqlite
-SECTIONS={"sqlite": sqlite.run}
+
+SECTIONS = {"sqlite": sqlite.run}

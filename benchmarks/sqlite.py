@@ -89,7 +89,9 @@ def twins(folder: Path, history: int = 0) -> Generator[tuple[Twins, Conversation
 
 def run(context: Context) -> None:
     """One turn, one frame and one batch, on an empty and on a grown session."""
-    times = context.times("SQLite container, WAL, synchronous=FULL, beside bare sqlite3 with the same statements")
+    times = context.times(
+        "SQLite container, WAL, synchronous=FULL, beside bare sqlite3 with the same statements"
+    )
     for history in (0, 1000) if context.quick else (0, 1000, 100_000):
         with context.folder() as folder, twins(folder, history) as (pair, talk):
             where = f"after {history:,} entries"

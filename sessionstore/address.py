@@ -65,11 +65,11 @@ class Address(Generic[T, Sc_co]):
 
     def encode(self, value: T) -> str:
         """Capture ``value`` as JSON text; ``InvalidValueError`` with this address if it does not fit."""
-        return self._codec.encode(value, str(self))
+        return self._codec.encode(value, self)
 
     def decode(self, text: str) -> T:
         """The value of stored ``text``; ``InvalidValueError`` with this address if it does not fit."""
-        return self._codec.decode(text, str(self))
+        return self._codec.decode(text, self)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other._place == self._place

@@ -42,29 +42,30 @@ R = TypeVar("R")
 _Container: TypeAlias = dict[Any, Any] | list[Any] | tuple[Any, ...]
 
 
-def encode(value: object, what: str, *, around: int = 0) -> str:
+def encode(value: object, what: object, *, around: int = 0) -> str:
     """The JSON text of ``value``, which is captured here: later changes to it change nothing.
 
     Tuples count as arrays, subclasses of ``str``, ``int`` and ``float`` by their value. Raises
     :class:`~sessionstore.errors.InvalidValueError`, naming ``what`` and the path inside the
     value, for everything that is not JSON, nested deeper than :data:`MAX_DEPTH` levels, or an
-    integer of more than :data:`MAX_INTEGER_DIGITS` digits. ``around`` is how many levels of
-    ``value`` are ours and not the caller's; they do not count.
+    integer of more than :data:`MAX_INTEGER_DIGITS` digits. ``what`` is spelled out for an error
+    only. ``around`` is how many levels of ``value`` are ours and not the caller's; they do not
+    count.
     """
     try:
         data = _fast_encode(value)
         again = _fast_decode(data)
-        if again == value and _is_within(again, MAX_DEPTH + around, data):
+        if again == value and (
+            data.count(b"[") + data.count(b"{") <= MAX_DEPTH or _is_within(again, MAX_DEPTH + around)
+        ):
             return data.decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         pass  # the slow path accepts it or says what is wrong with it
     return _on_fresh_stack_if_deep(lambda: _encode_slowly(value, what, MAX_DEPTH + around))
 
 
-def _is_within(value: object, levels: int, data: bytes) -> bool:
-    """Whether plain ``value``, whose text is ``data``, nests at most ``levels`` deep."""
-    if data.count(b"[") + data.count(b"{") <= levels:
-        return True
+def _is_within(value: object, levels: int) -> bool:
+    """Whether plain ``value`` nests at most ``levels`` deep."""
     level = [value]
     for _ in range(levels):
         level = [
@@ -220,7 +221,7 @@ def _end(match: re.Match[str] | None) -> int:
     return match.end()
 
 
-def _encode_slowly(value: object, what: str, max_depth: int) -> str:
+def _encode_slowly(value: object, what: object, max_depth: int) -> str:
     plain = _PlainCopy(what, max_depth).of(value)
     text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
@@ -246,7 +247,7 @@ class _Level:
 class _PlainCopy:
     """Copies a value into plain data, or says where it is not JSON; needs no call stack."""
 
-    def __init__(self, what: str, max_depth: int) -> None:
+    def __init__(self, what: object, max_depth: int) -> None:
         self._what = what
         self._max_depth = max_depth
         self._levels: list[_Level] = []

@@ -25,6 +25,13 @@ class _State(Enum):
     ENDED = "ended"
 
 
+# Looked up once: an attribute of an enum costs more than the rest of a comparison.
+_WAITING: Final = _State.WAITING
+_GRANTED: Final = _State.GRANTED
+_REFUSED: Final = _State.REFUSED
+_ENDED: Final = _State.ENDED
+
+
 class _Turn:
     """One place in the line, which outlives a ticket that is dropped."""
 
@@ -33,20 +40,16 @@ class _Turn:
     def __init__(self, owner: Hashable | None, open_ended: bool) -> None:
         self.owner = owner
         self.open_ended = open_ended
-        self.state = _State.ENDED  # until it is in a line
+        self.state = _ENDED  # until it is in a line
         self.on_settled: Callable[[], object] | None = None
         self.told = False
         self.followers: list[Callable[[], object]] = []
 
     def tell(self) -> None:
         """Call back, once, whoever waits for this turn."""
-        if not self.told and self.on_settled is not None:
+        if self.on_settled is not None and not self.told:
             self.on_settled()
             self.told = True
-
-    def tell_followers(self) -> None:
-        """Call back whoever waits for this turn to be over."""
-        _call_all(self.followers)
 
 
 class Ticket:
@@ -75,7 +78,7 @@ class Ticket:
     @property
     def settled(self) -> bool:
         """Whether the turn has come, or has been refused because the line was sealed."""
-        return self._turn.state is not _State.WAITING
+        return self._turn.state is not _WAITING
 
     def on_settled(self, callback: Callable[[], object]) -> None:
         """Call ``callback`` once the ticket is settled: at once, or in the thread that settles it.
@@ -90,7 +93,7 @@ class Ticket:
 
     def wait(self) -> None:
         """Block until the turn has come. Raises ``SessionClosedError`` when it was refused."""
-        if not self.settled:
+        if self._turn.state is _WAITING:
             settled = threading.Event()
             self.on_settled(settled.set)
             settled.wait()
@@ -98,7 +101,7 @@ class Ticket:
 
     def check(self) -> None:
         """Raise ``SessionClosedError`` unless the turn has come and is not over."""
-        if self._turn.state is not _State.GRANTED:
+        if self._turn.state is not _GRANTED:
             raise self._line.closed_error()
 
     def release(self) -> None:
@@ -140,7 +143,7 @@ class Line:
             if self._sealed:
                 raise self.closed_error()
             self.refuse_holder(owner)
-            turn.state = _State.WAITING
+            turn.state = _WAITING
             self._waiting.append(turn)
             self._advance()
         return ticket
@@ -151,7 +154,7 @@ class Line:
         if (
             owner is not None
             and running is not None
-            and running.state is _State.GRANTED
+            and running.state is _GRANTED
             and running.owner == owner
         ):
             raise MutationError(
@@ -177,20 +180,21 @@ class Line:
     def end(self, turn: _Turn) -> None:
         """End ``turn`` wherever it is, and let the next in."""
         with self.guard:
-            turn.state = _State.ENDED
+            turn.state = _ENDED
             self._advance()
 
     def _advance(self) -> None:
-        while self._running is None or self._running.state is _State.ENDED:
-            if self._running is not None:
-                self._running.tell_followers()
+        while self._running is None or self._running.state is _ENDED:
+            if self._running is not None and self._running.followers:
+                _call_all(self._running.followers)
             if not self._waiting:
                 self._running = None
-                _call_all(self._on_idle)
+                if self._on_idle:
+                    _call_all(self._on_idle)
                 return
             self._running = self._waiting[0]
             self._waiting.popleft()
-        self._running.state = _State.GRANTED
+        self._running.state = _GRANTED
         self._running.tell()
 
     def on_passed(self, callback: Callable[[], object]) -> bool:
@@ -213,7 +217,7 @@ class Line:
         last = None
         for turn in (self._running, *self._waiting):
             # A turn that left while it waited keeps its place until the line has come to it.
-            if turn is not None and turn.state is not _State.ENDED:
+            if turn is not None and turn.state is not _ENDED:
                 if turn.open_ended:
                     break
                 last = turn
@@ -225,10 +229,10 @@ class Line:
             self._sealed = True
             while self._waiting:
                 turn = self._waiting[0]
-                if turn.state is _State.WAITING:
-                    turn.state = _State.REFUSED
+                if turn.state is _WAITING:
+                    turn.state = _REFUSED
                 turn.tell()
-                turn.tell_followers()
+                _call_all(turn.followers)
                 self._waiting.popleft()
 
     def on_idle(self, callback: Callable[[], object]) -> None:
@@ -253,6 +257,19 @@ def _call_all(callbacks: list[Callable[[], object]]) -> None:
     while callbacks:
         callbacks[-1]()
         callbacks.pop()
+
+
+_process = object()
+"""Stands for this process: asking the system for its number takes longer than the rest of a visit."""
+
+
+def _become_another_process() -> None:
+    global _process  # noqa: PLW0603  # what a fork changes is the process itself
+    _process = object()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_become_another_process)
 
 
 class Visit:
@@ -288,7 +305,7 @@ class ActivityGate:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._pid = os.getpid()
+        self._process = _process
         # One set operation each way, which is atomic, so that no lock is needed.
         self._inside: set[int] = set()
         self._sealed = False
@@ -318,7 +335,7 @@ class ActivityGate:
 
     def check_process(self) -> None:
         """Raise ``SessionClosedError`` in a child made by ``os.fork()``: handles do not cross it."""
-        if os.getpid() != self._pid:
+        if self._process is not _process:
             raise SessionClosedError(
                 f"{self._what} was opened before os.fork(); open it again in this process"
             )

@@ -9,7 +9,8 @@ parents, to give the numbers, and to write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar, assert_never, cast
+from operator import attrgetter
+from typing import Any, Final, TypeAlias, TypeVar, assert_never, cast
 
 import msgspec
 
@@ -31,10 +32,10 @@ from sessionstore.errors import (
     InvalidValueError,
     MixedScopeError,
 )
-from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord, place_of
+from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
 from sessionstore.scope import EphemeralScope
 from sessionstore.text import NAMESPACE_LIMIT, check_text
-from sessionstore.usage import Usage, capture_usage, usage_figures
+from sessionstore.usage import Usage, capture_usage
 from sessionstore.writes import (
     AppendList,
     DeleteList,
@@ -53,12 +54,20 @@ class ValueDeletion(msgspec.Struct, frozen=True, gc=False):
     place: Place
     seq: int
 
+    def numbered(self, first_seq: int, _: int) -> ValueDeletion:
+        """The same, its number counted from ``first_seq``."""
+        return ValueDeletion(self.place, first_seq + self.seq)
+
 
 class ListDeletion(msgspec.Struct, frozen=True, gc=False):
     """The step that deletes a whole list."""
 
     place: Place
     seq: int
+
+    def numbered(self, first_seq: int, _: int) -> ListDeletion:
+        """The same, its number counted from ``first_seq``."""
+        return ListDeletion(self.place, first_seq + self.seq)
 
 
 class Retirement(msgspec.Struct, frozen=True, gc=False):
@@ -67,6 +76,10 @@ class Retirement(msgspec.Struct, frozen=True, gc=False):
     scope_id: str
     seq: int
 
+    def numbered(self, first_seq: int, _: int) -> Retirement:
+        """The same, its number counted from ``first_seq``."""
+        return Retirement(self.scope_id, first_seq + self.seq)
+
 
 Step: TypeAlias = (
     EntryRecord | UsageRecord | ValueRecord | ElementRecord | ValueDeletion | ListDeletion | Retirement
@@ -74,6 +87,8 @@ Step: TypeAlias = (
 """One write as it goes to a log. Until :meth:`CommitPlan.numbered`, ``seq`` counts from 0."""
 
 _Numbered = TypeVar("_Numbered", bound=Step)
+
+_BY_SEQ: Final = attrgetter("seq")
 
 
 class CommitPlan(msgspec.Struct, frozen=True):
@@ -111,15 +126,19 @@ class CommitPlan(msgspec.Struct, frozen=True):
 
     def numbered(self, first_seq: int, timestamp: int) -> CommitPlan:
         """The same plan with the numbers from ``first_seq`` on and ``timestamp`` (Unix ms)."""
-        steps = tuple(_number(step, first_seq, timestamp) for step in self.steps)
+        steps = tuple([step.numbered(first_seq, timestamp) for step in self.steps])
         return msgspec.structs.replace(
             self,
             steps=steps,
-            entries=[_pick(steps, entry) for entry in self.entries],
-            usage_rows=[_pick(steps, row) for row in self.usage_rows],
-            value_sets=[_pick(steps, record) for record in self.value_sets],
-            appends=[_pick(steps, element) for element in self.appends],
+            entries=_picked(steps, self.entries),
+            usage_rows=_picked(steps, self.usage_rows),
+            value_sets=_picked(steps, self.value_sets),
+            appends=_picked(steps, self.appends),
         )
+
+
+def _picked(steps: tuple[Step, ...], records: list[_Numbered]) -> list[_Numbered]:
+    return [steps[record.seq] for record in records]  # type: ignore[misc]  # a step keeps its type
 
 
 def plan_commit(writes: Iterable[Write[Any]]) -> CommitPlan:
@@ -128,73 +147,154 @@ def plan_commit(writes: Iterable[Write[Any]]) -> CommitPlan:
     Raises ``MixedScopeError``, ``InvalidValueError``, ``InvalidAddressError`` or
     ``DuplicateIdError``, naming the write; nothing has changed then.
     """
-    given = tuple(writes)
-    scope_id = _common_scope(given)
-    steps = tuple(_capture(write, offset) for offset, write in enumerate(given))
-    return _fold(scope_id, steps)
-
-
-def _common_scope(writes: tuple[Write[Any], ...]) -> str:
-    scope_id = None
+    fold = _Fold()
     for write in writes:
-        if not isinstance(write, Write):
-            raise InvalidValueError(f"commit takes writes, not a {type(write).__name__}")
-        own = _scope_of(write)
-        if scope_id is None:
-            scope_id = own
-        elif own != scope_id:
-            raise MixedScopeError(
-                "one transaction holds writes of one scope only; found "
-                f"{_scope_name(scope_id)} and {_scope_name(own)}: commit them apart"
-            )
-    return scope_id or ""
+        fold.take(write)
+    return fold.plan()
 
 
-def _scope_of(write: Write[Any]) -> str:
-    if isinstance(write, (SetValue, DeleteValue, AppendList, DeleteList)):
-        return _place(write).scope_id
-    return ""
+class _Fold:
+    """What is left by table when writes are done one after the other."""
+
+    __slots__ = (
+        "_appends", "_cleared", "_entries", "_message_count", "_new_ids", "_outside_parents",
+        "_retired", "_scope_id", "_steps", "_usage_rows", "_usages", "_values",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._scope_id: str | None = None
+        self._steps: list[Step] = []
+        self._entries: list[EntryRecord] = []
+        self._usage_rows: list[UsageRecord] = []
+        self._usages: list[Usage] = []
+        self._values: dict[Place, ValueRecord | None] = {}
+        self._cleared: dict[Place, None] = {}
+        self._appends: dict[Place, list[ElementRecord]] = {}
+        self._retired: dict[str, None] = {}
+        self._new_ids: dict[str, bool] = {}  # whether it is an entry's
+        self._outside_parents: dict[str, None] = {}
+        self._message_count = 0
+
+    def take(self, write: Write[Any]) -> None:
+        """Check and capture one more write."""
+        match write:
+            case InsertEntry():
+                self._insert_entry(write)
+            case AppendList():
+                self._append(write)
+            case SetValue():
+                self._set(write)
+            case InsertUsage():
+                self._insert_usage(write)
+            case DeleteValue():
+                self._delete_value(write)
+            case DeleteList():
+                self._delete_list(write)
+            case RetireScope():
+                self._retire(write)
+            case _:
+                raise InvalidValueError(f"commit takes writes, not a {type(write).__name__}")
+
+    def plan(self) -> CommitPlan:
+        """The plan of the writes so far."""
+        appends = [element for elements in self._appends.values() for element in elements]
+        if len(self._appends) > 1:
+            appends.sort(key=_BY_SEQ)
+        return CommitPlan(
+            self._scope_id or "",
+            tuple(self._steps),
+            self._entries,
+            self._usage_rows,
+            self._usages,
+            [record for record in self._values.values() if record is not None],
+            [place for place, record in self._values.items() if record is None],
+            list(self._cleared),
+            appends,
+            list(self._retired),
+            list(self._new_ids),
+            list(self._outside_parents),
+            self._message_count,
+        )
+
+    def _insert_entry(self, write: InsertEntry) -> None:
+        record = _entry_record(write.entry, self._next_offset(""))
+        parent_id = record.parent_id
+        if parent_id is not None and not self._new_ids.get(parent_id):
+            self._outside_parents[parent_id] = None
+        self._add_id(record.id, is_entry=True)
+        self._message_count += record.type == "message"
+        self._entries.append(record)
+        self._steps.append(record)
+
+    def _insert_usage(self, write: InsertUsage) -> None:
+        record, figures = _usage_record(write.row, self._next_offset(""))
+        self._add_id(record.id, is_entry=False)
+        self._usage_rows.append(record)
+        self._usages.append(figures)
+        self._steps.append(record)
+
+    def _set(self, write: SetValue[Any]) -> None:
+        address = write.address
+        place = _place(write, address, Value)
+        record = ValueRecord(*place, self._next_offset(place.scope_id), address.encode(write.value))
+        self._values[place] = record
+        self._steps.append(record)
+
+    def _delete_value(self, write: DeleteValue[Any]) -> None:
+        place = _place(write, write.address, Value)
+        self._steps.append(ValueDeletion(place, self._next_offset(place.scope_id)))
+        self._values[place] = None
+
+    def _append(self, write: AppendList[Any]) -> None:
+        address, tag = write.address, write.tag
+        place = _place(write, address, ValueList)
+        if tag is not None:
+            tag = check_text(tag, f"tag at {address}", limit=NAMESPACE_LIMIT)
+        offset = self._next_offset(place.scope_id)
+        record = ElementRecord(*place, offset, address.encode(write.element), tag)
+        self._appends.setdefault(place, []).append(record)
+        self._steps.append(record)
+
+    def _delete_list(self, write: DeleteList[Any]) -> None:
+        place = _place(write, write.address, ValueList)
+        self._steps.append(ListDeletion(place, self._next_offset(place.scope_id)))
+        self._cleared[place] = None
+        self._appends.pop(place, None)
+
+    def _retire(self, write: RetireScope) -> None:
+        scope = write.retired
+        if not isinstance(scope, EphemeralScope):
+            raise InvalidScopeError(f"retire_scope takes an ephemeral scope, not a {type(scope).__name__}")
+        self._steps.append(Retirement(scope.id, self._next_offset("")))
+        self._retired[scope.id] = None
+
+    def _next_offset(self, scope_id: str) -> int:
+        """The offset of the next step, which has to be in the scope of those before."""
+        if scope_id != self._scope_id:
+            if self._scope_id is not None:
+                raise MixedScopeError(
+                    "one transaction holds writes of one scope only; found "
+                    f"{_scope_name(self._scope_id)} and {_scope_name(scope_id)}: commit them apart"
+                )
+            self._scope_id = scope_id
+        return len(self._steps)
+
+    def _add_id(self, id: str, *, is_entry: bool) -> None:
+        if id in self._new_ids:
+            raise DuplicateIdError(f"the id {id!r} is used twice in one transaction")
+        self._new_ids[id] = is_entry
 
 
 def _scope_name(scope_id: str) -> str:
     return f"the ephemeral scope {scope_id!r}" if scope_id else "session scope"
 
 
-def _place(
-    write: SetValue[Any] | DeleteValue[Any] | AppendList[Any] | DeleteList[Any],
-) -> Place:
-    wanted = Value if isinstance(write, (SetValue, DeleteValue)) else ValueList
-    if not isinstance(write.address, wanted):
+def _place(write: Write[Any], address: object, wanted: type[Value[Any, Any] | ValueList[Any, Any]]) -> Place:
+    if not isinstance(address, wanted):
         raise InvalidAddressError(
-            f"{type(write).__name__} takes a {wanted.__name__} address, not {write.address!r}"
+            f"{type(write).__name__} takes a {wanted.__name__} address, not {address!r}"
         )
-    return write.address.place
-
-
-def _capture(write: Write[Any], offset: int) -> Step:
-    match write:
-        case SetValue(address=address, value=value):
-            return ValueRecord(*address.place, offset, address.encode(value))
-        case AppendList(address=address, element=element, tag=tag):
-            if tag is not None:
-                tag = check_text(tag, f"tag at {address}", limit=NAMESPACE_LIMIT)
-            return ElementRecord(*address.place, offset, address.encode(element), tag)
-        case InsertEntry(entry=entry):
-            return _entry_record(entry, offset)
-        case InsertUsage(row=row):
-            return _usage_record(row, offset)
-        case DeleteValue(address=address):
-            return ValueDeletion(address.place, offset)
-        case DeleteList(address=address):
-            return ListDeletion(address.place, offset)
-        case RetireScope(retired=scope):
-            if not isinstance(scope, EphemeralScope):
-                raise InvalidScopeError(
-                    f"retire_scope takes an ephemeral scope, not a {type(scope).__name__}"
-                )
-            return Retirement(scope.id, offset)
-        case _:
-            raise InvalidValueError(f"commit does not know a {type(write).__name__}")
+    return address.place
 
 
 def _entry_record(entry: NewEntry, offset: int) -> EntryRecord:
@@ -216,7 +316,9 @@ def _payload(entry: NewEntry, what: str) -> dict[str, Any]:
     match entry:
         case NewMessageEntry():
             check_message(entry.message, what)
-            payload: dict[str, Any] = {"message": dict(entry.message)}
+            payload: dict[str, Any] = {
+                "message": entry.message if isinstance(entry.message, dict) else dict(entry.message)
+            }
             if entry.terminate:
                 payload["terminate"] = True
             return payload
@@ -239,7 +341,7 @@ def _payload(entry: NewEntry, what: str) -> dict[str, Any]:
     if entry.details is not ABSENT:
         payload["details"] = entry.details
     if entry.usage is not None:
-        payload["usage"] = json_text.decode(capture_usage(entry.usage, f"usage of {what}"))
+        payload["usage"] = json_text.decode(capture_usage(entry.usage, f"usage of {what}")[0])
     payload["fromHook"] = entry.from_hook
     return payload
 
@@ -249,7 +351,7 @@ def check_message(message: object, what: str) -> None:
 
     Every path that inserts entries calls this. Raises ``InvalidValueError``, naming ``what``.
     """
-    if not isinstance(message, Mapping):
+    if not isinstance(message, (dict, Mapping)):  # the common case first: asking Mapping takes longer
         raise InvalidValueError(f"{what}: a message must be an object, not a {type(message).__name__}")
     fields = cast("Mapping[str, Any]", message)
     role = fields.get("role")
@@ -278,7 +380,7 @@ def _check_number(given: object, what: str, field: str) -> None:
         raise InvalidValueError(f"{what}: {field} must be a number, not a {type(given).__name__}")
 
 
-def _usage_record(row: NewUsageRow, offset: int) -> UsageRecord:
+def _usage_record(row: NewUsageRow, offset: int) -> tuple[UsageRecord, Usage]:
     if not isinstance(row, NewUsageRow):
         raise InvalidValueError(f"insert_usage takes a NewUsageRow, not a {type(row).__name__}")
     id = check_text(row.id, "usage id", limit=NAMESPACE_LIMIT)
@@ -288,93 +390,5 @@ def _usage_record(row: NewUsageRow, offset: int) -> UsageRecord:
         entry_id = check_text(entry_id, f"entry id of {what}", limit=NAMESPACE_LIMIT)
     _check_type(row.adjustment, (bool,), what, "adjustment", "a bool")
     details = None if row.details is ABSENT else json_text.encode(row.details, f"details of {what}")
-    return UsageRecord(id, offset, entry_id, row.adjustment, capture_usage(row.usage, what), details)
-
-
-def _fold(scope_id: str, steps: tuple[Step, ...]) -> CommitPlan:
-    """What is left by table when ``steps`` are done one after the other."""
-    entries: list[EntryRecord] = []
-    usage_rows: list[UsageRecord] = []
-    values: dict[Place, ValueRecord | None] = {}
-    cleared: dict[Place, None] = {}
-    appends: dict[Place, list[ElementRecord]] = {}
-    retired: dict[str, None] = {}
-    for step in steps:
-        match step:
-            case EntryRecord():
-                entries.append(step)
-            case ValueRecord():
-                values[place_of(step)] = step
-            case ElementRecord():
-                appends.setdefault(place_of(step), []).append(step)
-            case UsageRecord():
-                usage_rows.append(step)
-            case ValueDeletion():
-                values[step.place] = None
-            case ListDeletion():
-                cleared[step.place] = None
-                appends.pop(step.place, None)
-            case Retirement():
-                retired[step.scope_id] = None
-    new_ids, outside_parents = _prove_ids(steps)
-    return CommitPlan(
-        scope_id,
-        steps,
-        entries,
-        usage_rows,
-        [usage_figures(row.usage, f"usage {row.id!r}") for row in usage_rows],
-        [record for record in values.values() if record is not None],
-        [place for place, record in values.items() if record is None],
-        list(cleared),
-        sorted(
-            (element for elements in appends.values() for element in elements),
-            key=lambda element: element.seq,
-        ),
-        list(retired),
-        new_ids,
-        outside_parents,
-        sum(entry.type == "message" for entry in entries),
-    )
-
-
-def _prove_ids(steps: tuple[Step, ...]) -> tuple[list[str], list[str]]:
-    """The ids that the steps add, and the parents that are not among the entries before them."""
-    new_ids: dict[str, None] = {}
-    earlier: set[str] = set()
-    outside: dict[str, None] = {}
-    for step in steps:
-        if not isinstance(step, (EntryRecord, UsageRecord)):
-            continue
-        if step.id in new_ids:
-            raise DuplicateIdError(f"the id {step.id!r} is used twice in one transaction")
-        new_ids[step.id] = None
-        if isinstance(step, EntryRecord):
-            if step.parent_id is not None and step.parent_id not in earlier:
-                outside[step.parent_id] = None
-            earlier.add(step.id)
-    return list(new_ids), list(outside)
-
-
-def _pick(steps: tuple[Step, ...], record: _Numbered) -> _Numbered:
-    return steps[record.seq]  # type: ignore[return-value]  # a step keeps its type when numbered
-
-
-def _number(step: Step, first_seq: int, timestamp: int) -> Step:
-    seq = first_seq + step.seq
-    match step:
-        case EntryRecord():
-            return EntryRecord(
-                step.id, step.parent_id, seq, timestamp, step.type, step.custom_type, step.payload
-            )
-        case ValueRecord():
-            return ValueRecord(step.scope_id, step.namespace, step.key, seq, step.value)
-        case ElementRecord():
-            return ElementRecord(step.scope_id, step.namespace, step.key, seq, step.value, step.tag)
-        case UsageRecord():
-            return UsageRecord(step.id, seq, step.entry_id, step.adjustment, step.usage, step.details)
-        case ValueDeletion():
-            return ValueDeletion(step.place, seq)
-        case ListDeletion():
-            return ListDeletion(step.place, seq)
-        case Retirement():
-            return Retirement(step.scope_id, seq)
+    text, figures = capture_usage(row.usage, what)
+    return UsageRecord(id, offset, entry_id, row.adjustment, text, details), figures

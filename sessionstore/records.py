@@ -43,6 +43,18 @@ class EntryRecord(msgspec.Struct, frozen=True, gc=False):
     custom_type: str | None
     payload: str
 
+    def numbered(self, first_seq: int, timestamp: int) -> EntryRecord:
+        """The same, its number counted from ``first_seq``, at ``timestamp`` (Unix ms)."""
+        return EntryRecord(
+            self.id,
+            self.parent_id,
+            first_seq + self.seq,
+            timestamp,
+            self.type,
+            self.custom_type,
+            self.payload,
+        )
+
 
 class UsageRecord(msgspec.Struct, frozen=True, gc=False):
     """A row of the ledger as stored; ``details`` is None when there are none."""
@@ -54,6 +66,12 @@ class UsageRecord(msgspec.Struct, frozen=True, gc=False):
     usage: str
     details: str | None
 
+    def numbered(self, first_seq: int, _: int) -> UsageRecord:
+        """The same, its number counted from ``first_seq``."""
+        return UsageRecord(
+            self.id, first_seq + self.seq, self.entry_id, self.adjustment, self.usage, self.details
+        )
+
 
 class ValueRecord(msgspec.Struct, frozen=True, gc=False):
     """A value as stored; ``scope_id`` is ``""`` in session scope."""
@@ -63,6 +81,10 @@ class ValueRecord(msgspec.Struct, frozen=True, gc=False):
     key: str
     seq: int
     value: str
+
+    def numbered(self, first_seq: int, _: int) -> ValueRecord:
+        """The same, its number counted from ``first_seq``."""
+        return ValueRecord(self.scope_id, self.namespace, self.key, first_seq + self.seq, self.value)
 
 
 class ElementRecord(msgspec.Struct, frozen=True, gc=False):
@@ -74,6 +96,12 @@ class ElementRecord(msgspec.Struct, frozen=True, gc=False):
     seq: int
     value: str
     tag: str | None
+
+    def numbered(self, first_seq: int, _: int) -> ElementRecord:
+        """The same, its number counted from ``first_seq``."""
+        return ElementRecord(
+            self.scope_id, self.namespace, self.key, first_seq + self.seq, self.value, self.tag
+        )
 
 
 Record: TypeAlias = EntryRecord | UsageRecord | ValueRecord | ElementRecord

@@ -15,6 +15,9 @@ KEY_LIMIT = 1024
 ENCODED_ID_LIMIT = 180
 """Characters of a scope or session id in percent-encoded form."""
 
+_SHORT = 128
+"""Characters that no limit refuses."""
+
 _UNRESERVED = "-_.!~*'()"
 
 
@@ -25,6 +28,8 @@ def check_text(
 
     Raises ``error``, naming ``what``, otherwise.
     """
+    if type(text) is str and text.isascii() and 0 < len(text) < _SHORT and "\0" not in text:
+        return text  # nearly every id
     checked = check_optional_text(text, what, limit=limit, error=error)
     if not checked:
         raise error(f"{what} must not be empty")

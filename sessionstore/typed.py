@@ -17,11 +17,11 @@ T = TypeVar("T")
 class Codec(Generic[T]):
     """Captures and restores values of one address type."""
 
-    def encode(self, value: T, what: str) -> str:
+    def encode(self, value: T, what: object) -> str:
         """JSON text of ``value``; :class:`InvalidValueError`, naming ``what``, if it does not fit."""
         raise NotImplementedError
 
-    def decode(self, text: str, what: str) -> T:
+    def decode(self, text: str, what: object) -> T:
         """The value that ``text`` stands for; :class:`InvalidValueError` if it does not fit."""
         raise NotImplementedError
 
@@ -29,10 +29,10 @@ class Codec(Generic[T]):
 class _PlainJson(Codec[Any]):
     """Plain JSON data, which goes through no validation."""
 
-    def encode(self, value: Any, what: str) -> str:
+    def encode(self, value: Any, what: object) -> str:
         return json_text.encode(value, what)
 
-    def decode(self, text: str, what: str) -> Any:
+    def decode(self, text: str, what: object) -> Any:
         try:
             return json_text.decode(text)
         except ValueError as error:
@@ -49,7 +49,7 @@ class _Typed(Codec[Any]):
         except PydanticSchemaGenerationError as error:
             raise InvalidValueError(f"pydantic has no schema for the type {self._name}") from error
 
-    def encode(self, value: Any, what: str) -> str:
+    def encode(self, value: Any, what: object) -> str:
         try:
             valid = self._adapter.validate_python(value, strict=True)
         except ValidationError as error:
@@ -59,7 +59,7 @@ class _Typed(Codec[Any]):
         except InvalidValueError as error:
             return self._encode_rich(valid, what, error)
 
-    def decode(self, text: str, what: str) -> Any:
+    def decode(self, text: str, what: object) -> Any:
         try:
             return self._adapter.validate_json(text, strict=True)
         except ValidationError as error:
@@ -67,7 +67,7 @@ class _Typed(Codec[Any]):
                 raise self._misfit(what, error) from None
         return self._decode_awkward(text, what)
 
-    def _encode_rich(self, valid: Any, what: str, refusal: InvalidValueError) -> str:
+    def _encode_rich(self, valid: Any, what: object, refusal: InvalidValueError) -> str:
         """Dates, enums and the like have a JSON form; it counts when it reads back equal.
 
         Otherwise (NaN becomes null, say) the first refusal says best what is wrong.
@@ -81,7 +81,7 @@ class _Typed(Codec[Any]):
             raise refusal
         return text
 
-    def _decode_awkward(self, text: str, what: str) -> Any:
+    def _decode_awkward(self, text: str, what: object) -> Any:
         """JSON that pydantic's own parser refuses: lone surrogates, deep nesting, huge integers."""
         plain = PLAIN.decode(text, what)
         try:
@@ -93,7 +93,7 @@ class _Typed(Codec[Any]):
         except ValidationError as error:
             raise self._misfit(what, error) from None
 
-    def _misfit(self, what: str, error: ValidationError) -> InvalidValueError:
+    def _misfit(self, what: object, error: ValidationError) -> InvalidValueError:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         place = "".join(f".{part}" for part in first["loc"])
         return InvalidValueError(

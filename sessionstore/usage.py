@@ -106,17 +106,19 @@ def usage_to_json(usage: Usage) -> dict[str, Any]:
     return data
 
 
-def capture_usage(given: Usage | Mapping[str, Any], what: str) -> str:
-    """The JSON text of a usage as given by a caller (a mapping stays as it is), checked."""
-    if isinstance(given, Usage):
+def capture_usage(given: Usage | Mapping[str, Any], what: str) -> tuple[str, Usage]:
+    """The JSON text of a usage as given by a caller (a mapping stays as it is), and its figures."""
+    data: dict[str, Any]
+    if isinstance(given, dict):
+        data = given
+    elif isinstance(given, Usage):
         data = usage_to_json(given)
     elif isinstance(given, Mapping):
         data = dict(given)
     else:
         raise InvalidValueError(f"{what}: must be a Usage or a mapping, not a {type(given).__name__}")
     text = json_text.encode(data, what)
-    usage_figures(text, what)
-    return text
+    return text, usage_figures(text, what)
 
 
 def usage_figures(text: str, what: str) -> Usage:
@@ -172,21 +174,29 @@ def add_usage(total: Usage, row: Usage) -> Usage:
     Raises :class:`~sessionstore.errors.InvalidValueError` when a sum leaves the range of a
     double: it could be neither stored nor added to.
     """
+    cost, row_cost = total.cost, row.cost
+    try:
+        sums = (
+            total.input + row.input,
+            total.output + row.output,
+            total.cache_read + row.cache_read,
+            total.cache_write + row.cache_write,
+            total.total_tokens + row.total_tokens,
+            cost.input + row_cost.input,
+            cost.output + row_cost.output,
+            cost.cache_read + row_cost.cache_read,
+            cost.cache_write + row_cost.cache_write,
+            cost.total + row_cost.total,
+        )
+        if not all(map(isfinite, sums)):
+            raise _out_of_range()
+    except OverflowError:  # an integer beyond a double, which no float can be added to
+        raise _out_of_range() from None
     return Usage(
-        input=_sum(total.input, row.input),
-        output=_sum(total.output, row.output),
-        cache_read=_sum(total.cache_read, row.cache_read),
-        cache_write=_sum(total.cache_write, row.cache_write),
-        total_tokens=_sum(total.total_tokens, row.total_tokens),
-        cost=UsageCost(
-            input=_sum(total.cost.input, row.cost.input),
-            output=_sum(total.cost.output, row.cost.output),
-            cache_read=_sum(total.cost.cache_read, row.cost.cache_read),
-            cache_write=_sum(total.cost.cache_write, row.cost.cache_write),
-            total=_sum(total.cost.total, row.cost.total),
-        ),
-        cache_write_1h=_add_optional(total.cache_write_1h, row.cache_write_1h),
-        reasoning=_add_optional(total.reasoning, row.reasoning),
+        *sums[:5],
+        UsageCost(*sums[5:]),
+        _add_optional(total.cache_write_1h, row.cache_write_1h),
+        _add_optional(total.reasoning, row.reasoning),
     )
 
 
@@ -257,17 +267,17 @@ class UsageFold:
 def _add_optional(total: Number | None, figure: Number | None) -> Number | None:
     if figure is None:
         return total
-    return _sum(0 if total is None else total, figure)
-
-
-def _sum(total: Number, figure: Number) -> Number:
     try:
-        added = total + figure
+        added = (0 if total is None else total) + figure
         if isfinite(added):
             return added
     except OverflowError:
-        pass  # an integer beyond a double, which no float can be added to
-    raise InvalidValueError("the sum of the usage ledger would leave the range of a double")
+        pass
+    raise _out_of_range()
+
+
+def _out_of_range() -> InvalidValueError:
+    return InvalidValueError("the sum of the usage ledger would leave the range of a double")
 
 
 def _number(figure: object, what: str, name: str) -> Number:

@@ -80,17 +80,19 @@ class SessionState:
             self._drop_value(place)
         for scope_id in plan.retired:
             self._drop_scope(scope_id)
+        done = _last_seq(self.entry_order)
         for entry in plan.entries:
-            if _is_after(entry, self.entry_order):
-                self.add(entry)
+            if entry.seq > done:
+                self._add_entry(entry)
         for value in plan.value_sets:
-            self.add(value)
+            self._set_value(value)
         for element in plan.appends:
-            if _is_after(element, self.lists.get(place_of(element))):
-                self.add(element)
+            if element.seq > _last_seq(self.lists.get(place_of(element))):
+                self._append(element)
+        done = _last_seq(self.usage_order)
         for row in plan.usage_rows:
-            if _is_after(row, self.usage_order):
-                self.add(row)
+            if row.seq > done:
+                self._add_usage(row)
         self.stats = stats
         self.next_seq = plan.steps[-1].seq + 1
         self._unfinished = None
@@ -99,17 +101,26 @@ class SessionState:
         """Take a record whose number is higher than those of its kind before."""
         match record:
             case EntryRecord():
-                self.entries[record.id] = record
-                self.entry_order.append(record)
+                self._add_entry(record)
             case ValueRecord():
                 self._set_value(record)
             case ElementRecord():
-                place = place_of(record)
-                self._remember(place)
-                self.lists.setdefault(place, []).append(record)
+                self._append(record)
             case UsageRecord():
-                self.usage_rows[record.id] = record
-                self.usage_order.append(record)
+                self._add_usage(record)
+
+    def _add_entry(self, record: EntryRecord) -> None:
+        self.entries[record.id] = record
+        self.entry_order.append(record)
+
+    def _add_usage(self, record: UsageRecord) -> None:
+        self.usage_rows[record.id] = record
+        self.usage_order.append(record)
+
+    def _append(self, record: ElementRecord) -> None:
+        place = place_of(record)
+        self._remember(place)
+        self.lists.setdefault(place, []).append(record)
 
     def _counted(self, plan: CommitPlan) -> SessionStats:
         """The statistics after a plan."""
@@ -120,10 +131,11 @@ class SessionState:
 
     def _set_value(self, record: ValueRecord) -> None:
         place = place_of(record)
-        keys = self._keys.setdefault((place.scope_id, place.namespace), [])
-        if not _contains(keys, place.key):
-            insort(keys, place.key)
-        self._remember(place)
+        if place not in self.values:
+            keys = self._keys.setdefault((place.scope_id, place.namespace), [])
+            if not _contains(keys, place.key):
+                insort(keys, place.key)
+            self._remember(place)
         self.values[place] = record
 
     def _remember(self, place: Place) -> None:
@@ -196,8 +208,8 @@ class SessionState:
         return (within if query.order == "asc" else within[::-1])[: query.limit]
 
 
-def _is_after(record: Record, order: Sequence[Record] | None) -> bool:
-    return not order or order[-1].seq < record.seq
+def _last_seq(order: Sequence[Record] | None) -> int:
+    return order[-1].seq if order else -1
 
 
 def _contains(keys: list[str], key: str) -> bool:
