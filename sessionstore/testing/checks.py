@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack, cast
 
 from sessionstore.address import Value, ValueList
 from sessionstore.storage import Readers
@@ -12,6 +12,9 @@ from sessionstore.storage import Readers
 _E = TypeVar("_E", bound=BaseException)
 _R = TypeVar("_R")
 _Ts = TypeVarTuple("_Ts")
+
+NOTHING: Final[list[Any]] = []
+"""An empty page, to compare with inside a tuple, where a checker cannot tell what ``[]`` is of."""
 
 
 def check(condition: object, expected: str) -> None:
@@ -57,12 +60,14 @@ def identical_json(actual: object, expected: object, what: str = "value") -> Non
         path, left, right = pairs.pop()
         if isinstance(right, dict):
             check(type(left) is dict, f"{what} at {path}: expected an object, got a {type(left).__name__}")
-            equal(list(left), list(right), f"keys of {what} at {path}")
-            pairs.extend((f"{path}.{key!a}", left[key], right[key]) for key in right)
+            members = cast("dict[str, Any]", right)
+            equal(list(left), list(members), f"keys of {what} at {path}")
+            pairs.extend((f"{path}.{key!a}", left[key], item) for key, item in members.items())
         elif isinstance(right, (list, tuple)):
             check(type(left) is list, f"{what} at {path}: expected an array, got a {type(left).__name__}")
-            equal(len(left), len(right), f"length of {what} at {path}")
-            pairs.extend((f"{path}[{index}]", left[index], item) for index, item in enumerate(right))
+            elements = cast("Sequence[Any]", right)
+            equal(len(left), len(elements), f"length of {what} at {path}")
+            pairs.extend((f"{path}[{index}]", left[index], item) for index, item in enumerate(elements))
         else:
             check(
                 type(left) is type(right) and repr(left) == repr(right),

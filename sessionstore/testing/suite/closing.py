@@ -57,9 +57,9 @@ def close_may_be_repeated(factory: RepositoryFactory) -> None:
 def a_repository_is_a_context_manager(factory: RepositoryFactory) -> None:
     """Leaving the block closes the repository, after an error too."""
     repo = factory.open()
+    session = repo.create()
     try:
         with repo:
-            session = repo.create()
             raise LookupError("from the block")
     except LookupError as error:
         check("from the block" in str(error), "the error of the block should come through")

@@ -25,7 +25,16 @@ from sessionstore.errors import (
 )
 from sessionstore.storage import Storage
 from sessionstore.testing.cases import StorageGroup
-from sessionstore.testing.checks import calling, check, equal, identical_json, ids_of, refuses, unchanged
+from sessionstore.testing.checks import (
+    NOTHING,
+    calling,
+    check,
+    equal,
+    identical_json,
+    ids_of,
+    refuses,
+    unchanged,
+)
 from sessionstore.testing.material import figures, message, note, say, spend
 from sessionstore.usage import Usage, UsageCost
 from sessionstore.writes import insert_entry, set_value
@@ -111,7 +120,7 @@ def a_compaction_comes_back_with_every_field(store: Storage) -> None:
     identical_json(full.details, {"a": [1]}, "details")
     expected = Usage(input=7, total_tokens=7, cost=UsageCost(input=0.5, total=0.5), reasoning=2)
     equal(full.usage, expected, "usage of a compaction")
-    equal((bare.retained_tail, bare.tokens_before, bare.from_hook), ([], 0.5, False))
+    equal((bare.retained_tail, bare.tokens_before, bare.from_hook), (NOTHING, 0.5, False))
     check(bare.details is ABSENT and bare.usage is None, "what was not given should be absent")
     equal(null.details, None, "details that are null")
     equal(store.get_stats().usage, Usage(), "the ledger, of which the usage of an entry is no row")

@@ -18,7 +18,7 @@ from sessionstore.testing.checks import check, equal, ids_of, refuses, values_of
 from sessionstore.testing.material import figures, note, say, stopping_type
 from sessionstore.testing.threads import Stop, Worker
 from sessionstore.usage import SessionStats
-from sessionstore.writes import Write, append_list, insert_usage, retire_scope, set_value
+from sessionstore.writes import append_list, insert_usage, retire_scope, set_value
 
 group = RepositoryGroup("images")
 
@@ -92,8 +92,7 @@ def a_snapshot_sees_commits_wholly_or_not_at_all(factory: RepositoryFactory) -> 
     """The boundary of an open session is on its commit line: after the commits admitted before."""
     with trying(factory.open()) as repo, trying(repo.create()) as session, Stop() as stop:
         slow = value("app", "slow", type=stopping_type(stop))
-        writes: list[Write[object]] = [note("x"), set_value(slow, "x")]
-        committing = Worker(lambda: session.storage.commit(writes))  # type: ignore[arg-type]
+        committing = Worker(lambda: session.storage.commit([note("x"), set_value(slow, "x")]))
         stop.wait_reached()
         reading = Worker(lambda: _records(repo, session)).wait_queued()
         stop.release()

@@ -9,7 +9,7 @@ from sessionstore.address import value, value_list
 from sessionstore.errors import DuplicateIdError, SessionClosedError
 from sessionstore.storage import Storage
 from sessionstore.testing.cases import StorageGroup
-from sessionstore.testing.checks import check, equal, ids_of, refuses, values_of
+from sessionstore.testing.checks import calling, check, equal, ids_of, refuses, values_of
 from sessionstore.testing.material import note, say, spend, stopping_type
 from sessionstore.testing.threads import Stop, Worker, race
 from sessionstore.writes import Write, append_list, set_value
@@ -64,7 +64,7 @@ def commits_from_many_threads_are_one_sequence(store: Storage) -> None:
             seqs.extend(store.commit(writes).seqs)
         return seqs
 
-    workers = race([lambda name=name: write(name) for name in range(6)])
+    workers = race([calling(write, name) for name in range(6)])
     seqs = [seq for worker in workers for seq in worker.result()]
     equal(len(set(seqs)), 6 * 25 * 3, "different numbers")
     elements = values_of(store.read_list(_L))

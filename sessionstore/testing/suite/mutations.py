@@ -185,7 +185,7 @@ def tickets_decide_and_not_threads(session: Session) -> None:
             current_owner.set(f"owner {n}")
             session.append_list(_LOG, n)
 
-        workers = [Worker(lambda n: write(n), n).wait_queued() for n in reversed(range(6))]
+        workers = [Worker(write, n).wait_queued() for n in reversed(range(6))]
     for worker in workers:
         worker.result()
     equal(values_of(session.read_list(_LOG)), list(range(6)))
@@ -403,7 +403,7 @@ def close_waits_for_the_mutation_that_runs(factory: RepositoryFactory) -> None:
         session = repo.create()
         metadata = session.metadata
         mutation = session.begin_mutation()
-        queued = [
+        queued: list[Worker[Any]] = [
             Worker(lambda: session.mutate(_increment)).wait_queued(),
             Worker(lambda: session.append_list(_LOG, 1)).wait_queued(),
         ]

@@ -9,7 +9,7 @@ from sessionstore.entries import NewCompactionEntry, NewMessageEntry, NewUsageRo
 from sessionstore.scope import ephemeral_scope
 from sessionstore.session import Session
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
-from sessionstore.testing.checks import check, equal, identical_json, ids_of, picture, values_of
+from sessionstore.testing.checks import NOTHING, check, equal, identical_json, ids_of, picture, values_of
 from sessionstore.testing.material import figures, nested, note, say, spend
 from sessionstore.testing.suite.texts import SIMILAR
 from sessionstore.writes import (
@@ -136,7 +136,7 @@ def closing_the_repository_keeps_scopes(factory: RepositoryFactory) -> None:
         session.retire_scope(scopes[0])
     with trying(factory.open()) as repo, trying(repo.open(metadata)) as session:
         found = [values_of(session.read_list(value_list("app", scope=scope))) for scope in scopes]
-        equal(found, [[]] + [[n] for n in range(1, len(scopes))])
+        equal(found, [NOTHING] + [[n] for n in range(1, len(scopes))])
         session.append_list(value_list("app", scope=scopes[0]), "again")
         session.commit([retire_scope(scope) for scope in scopes[1::2]])
     with trying(factory.open()) as repo, trying(repo.open(metadata)) as session:
@@ -159,7 +159,7 @@ def a_lifetime_after_retirement_survives_alone(factory: RepositoryFactory) -> No
     with trying(factory.open()) as repo, trying(repo.open(metadata)) as session:
         session.retire_scope(_SCOPE)
     with trying(factory.open()) as repo, trying(repo.open(metadata)) as session:
-        equal((session.get_value(place), session.read_list(log)), (None, []))
+        equal((session.get_value(place), session.read_list(log)), (None, NOTHING))
 
 
 @group.case("persistent")

@@ -24,7 +24,7 @@ from sessionstore.records import EntryRecord, Record
 from sessionstore.repository import SessionRepo
 from sessionstore.scope import ephemeral_scope
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
-from sessionstore.testing.checks import calling, check, equal, refuses, values_of
+from sessionstore.testing.checks import NOTHING, calling, check, equal, refuses, values_of
 from sessionstore.testing.material import say, spend
 from sessionstore.testing.suite.texts import HOSTILE, SIMILAR
 from sessionstore.testing.threads import Stop, Worker, race
@@ -272,7 +272,7 @@ def a_session_created_again_shows_nothing_old(factory: RepositoryFactory) -> Non
                 equal(session.scan_usage(), [])
                 equal(session.get_stats(), SessionStats())
                 equal((session.get_value(_N), session.get_value(scoped)), (None, None))
-                equal((session.read_list(log), session.scan_values(value("app"))), ([], []))
+                equal((session.read_list(log), session.scan_values(value("app"))), (NOTHING, NOTHING))
                 equal(
                     (session.get_name(), session.branch("main"), session.get_label("e")), (None, None, None)
                 )
@@ -512,7 +512,7 @@ def one_of_many_creates_wins(factory: RepositoryFactory) -> None:
     with trying(factory.open()) as repo:
         for _ in range(3):
             id = _fresh_id()
-            won = _race_on([lambda id=id: repo.create(id=id)] * 6, SessionExistsError)
+            won = _race_on([calling(lambda id: repo.create(id=id), id)] * 6, SessionExistsError)
             equal(len(won), 1, "creates that succeeded")
             with trying(repo.create()) as session:
                 session.set_value(_N, "works")
@@ -537,7 +537,7 @@ def one_of_many_deletes_wins(factory: RepositoryFactory) -> None:
         for _ in range(3):
             id = _fresh_id()
             repo.create(id=id).close()
-            won = _race_on([lambda id=id: repo.delete(id)] * 6, SessionAlreadyOpenError, SessionNotFoundError)
+            won = _race_on([calling(repo.delete, id)] * 6, SessionAlreadyOpenError, SessionNotFoundError)
             equal(len(won), 1, "deletes that succeeded")
             refuses(SessionNotFoundError, calling(repo.get, id))
 

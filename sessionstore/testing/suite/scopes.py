@@ -23,8 +23,9 @@ from sessionstore.writes import (
 group = StorageGroup("scopes")
 
 _S1, _S2 = ephemeral_scope("op-1"), ephemeral_scope("op-2")
-_SESSION, _V1, _V2 = (value("app", "k", scope=scope) for scope in (None, _S1, _S2))
-_LIST, _L1, _L2 = (value_list("app", "k", scope=scope) for scope in (None, _S1, _S2))
+_SESSION, _LIST = value("app", "k"), value_list("app", "k")
+_V1, _V2 = value("app", "k", scope=_S1), value("app", "k", scope=_S2)
+_L1, _L2 = value_list("app", "k", scope=_S1), value_list("app", "k", scope=_S2)
 _EVERYWHERE = (_SESSION, _V1, _V2, _LIST, _L1, _L2)
 
 
@@ -237,10 +238,10 @@ def scope_ids_beyond_the_rules_are_refused(store: Storage) -> None:
     """Empty ids, U+0000, lone surrogates and more than 180 encoded characters are refused."""
     bad: list[Any] = ["", "\0", "a\0", "\ud800", "x" * 181, "é" * 31, "%" * 61, 5, None]
     for id in bad:
-        refuses(InvalidScopeError, calling(ephemeral_scope, id))
+        refuses(InvalidScopeError, calling(EphemeralScope, id))
     wrong: Any = "op-1"
     refuses(InvalidScopeError, lambda: value("app", scope=wrong))
-    refuses(InvalidScopeError, lambda: EphemeralScope(""))
+    refuses(InvalidScopeError, lambda: ephemeral_scope(""))
     equal(store.scan_entries(), [])
 
 

@@ -25,6 +25,7 @@ from sessionstore.scope import ephemeral_scope
 from sessionstore.session import Session
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
 from sessionstore.testing.checks import (
+    NOTHING,
     calling,
     check,
     equal,
@@ -97,7 +98,7 @@ def a_branch_is_its_tip(session: Session) -> None:
     assert by_value is not None
     assert null is not None
     equal((by_value.name, by_value.tip_id()), ("by-value", "a"))
-    equal((null.tip_id(), null.find_entries(), null.find_entry()), (None, [], None))
+    equal((null.tip_id(), null.find_entries(), null.find_entry()), (None, NOTHING, None))
     session.delete_value(branch_tip("by-value"))
     equal(session.branch("by-value"), None)
     refuses(UnknownBranchError, by_value.tip_id, "'by-value'")
@@ -251,18 +252,19 @@ def the_convenience_writers_write(session: Session) -> None:
     equal([getattr(session.get_value(place), "value", None) for place in (_N, scoped)], [1, 2])
     equal([element.tag for element in session.read_list(_LOG)], ["t"])
     session.retire_scope(scope)
-    equal((session.get_value(scoped), session.read_list(scoped_list)), (None, []))
+    equal((session.get_value(scoped), session.read_list(scoped_list)), (None, NOTHING))
     session.delete_value(_N)
     session.delete_list(_LOG)
-    equal((session.get_value(_N), session.read_list(_LOG)), (None, []))
+    equal((session.get_value(_N), session.read_list(_LOG)), (None, NOTHING))
 
 
 @group.case()
 def a_session_is_a_context_manager(factory: RepositoryFactory) -> None:
     """Leaving the block of a session closes it, after an error too; its data stays."""
     with trying(factory.open()) as repo:
+        session = repo.create()
         try:
-            with repo.create() as session:
+            with session:
                 session.set_value(_N, 1)
                 raise LookupError("from the block")
         except LookupError as error:
@@ -361,7 +363,7 @@ def two_sessions_do_not_mix(factory: RepositoryFactory) -> None:
         entry = two.get_entry("e")
         equal(getattr(entry, "message", {}).get("content"), "1")
         equal([session.get_stats().usage.input for session in (one, two)], [0, 1])
-        equal((one.get_value(scoped), one.read_list(_LOG), one.get_value(_N)), (None, [], None))
+        equal((one.get_value(scoped), one.read_list(_LOG), one.get_value(_N)), (None, NOTHING, None))
 
 
 @group.case("fork")

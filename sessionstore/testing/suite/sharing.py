@@ -20,7 +20,7 @@ from sessionstore.repository import SessionRepo
 from sessionstore.scope import ephemeral_scope
 from sessionstore.session import Session
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
-from sessionstore.testing.checks import calling, check, equal, ids_of, refuses, values_of
+from sessionstore.testing.checks import NOTHING, calling, check, equal, ids_of, refuses, values_of
 from sessionstore.testing.material import note, say
 from sessionstore.testing.threads import race
 from sessionstore.writes import Write, append_list, delete_value, retire_scope, set_value
@@ -85,7 +85,7 @@ def one_of_the_creates_of_many_repositories_wins(factory: RepositoryFactory) -> 
         for _ in range(3):
             id = f"id {uuid.uuid4()}"
             won = 0
-            for worker in race([lambda repo=repo, id=id: repo.create(id=id).close() for repo in repos]):
+            for worker in race([calling(_create, repo, id) for repo in repos]):
                 if worker.failed is None:
                     won += 1
                 else:
@@ -101,7 +101,7 @@ def many_repositories_make_one_container(factory: RepositoryFactory) -> None:
     """Several repositories that create in a new container at the same moment all succeed."""
     repos = [factory.open() for _ in range(5)]
     try:
-        made = [worker.result() for worker in race([lambda repo=repo: _create(repo) for repo in repos])]
+        made = [worker.result() for worker in race([calling(_create, repo) for repo in repos])]
         with trying(factory.open()) as repo:
             for id in made:
                 with trying(repo.open(id)) as session:
@@ -111,8 +111,8 @@ def many_repositories_make_one_container(factory: RepositoryFactory) -> None:
             repo.close()
 
 
-def _create(repo: SessionRepo) -> str:
-    with trying(repo.create()) as session:
+def _create(repo: SessionRepo, id: str | None = None) -> str:
+    with trying(repo.create(id=id)) as session:
         session.set_value(_N, 1)
         return session.metadata.id
 
@@ -229,7 +229,7 @@ def a_late_write_does_not_reach_the_successor(factory: RepositoryFactory) -> Non
         with trying(two.create(id=first.metadata.id, cwd=first.metadata.cwd)) as successor:
             refuses(SessionNotFoundError, lambda: first.set_value(_N, 5))
             refuses(SessionNotFoundError, lambda: first.append_list(_LOG, 5))
-            equal((successor.find_entries(), successor.get_value(_N)), ([], None))
+            equal((successor.find_entries(), successor.get_value(_N)), (NOTHING, None))
             successor.set_value(_N, 1)
             equal(getattr(successor.get_value(_N), "value", None), 1)
 

@@ -153,7 +153,8 @@ def typed_reads_return_the_type(store: Storage) -> None:
     moment = dt.datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=dt.UTC)
     when = value("app.when", type=dt.datetime)
     numbers = value("app.numbers", type=dict[int, tuple[int, ...]])
-    store.commit([set_value(when, moment), set_value(numbers, {1: (2, 3)})])
+    table_given: dict[int, tuple[int, ...]] = {1: (2, 3)}
+    store.commit([set_value(when, moment), set_value(numbers, table_given)])
     read = store.get_value(when)
     table = store.get_value(numbers)
     assert read is not None
