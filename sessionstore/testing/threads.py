@@ -6,12 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from types import FrameType, TracebackType
 from typing import Final, Generic, Self, TypeVar, TypeVarTuple, Unpack
 
 from sessionstore.line import Line, Ticket
-from sessionstore.testing.checks import check
+from sessionstore.testing.checks import calling, check
 
 PATIENCE: Final = 20.0
 """Seconds after which something that should happen counts as hanging."""
@@ -28,7 +27,7 @@ class Worker(Generic[_R]):
     """A call that runs in a thread of its own."""
 
     def __init__(self, call: Callable[[Unpack[_Ts]], _R], *args: *_Ts) -> None:
-        self._call = partial(call, *args)
+        self._call = calling(call, *args)
         self._outcome: list[_R] = []
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="conformance-worker", daemon=True)
@@ -80,7 +79,7 @@ class Worker(Generic[_R]):
 
     def wait_inside(self, function: Callable[..., object]) -> Self:
         """Wait until the call executes ``function``, a method of the lines that all stores share."""
-        code = function.__code__  # type: ignore[attr-defined]  # a plain function has one
+        code = function.__code__
         deadline = time.monotonic() + PATIENCE
         while code not in _codes(self._frame()):
             check(self.running, f"the call ended without waiting in {function.__qualname__}")

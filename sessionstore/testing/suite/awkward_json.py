@@ -194,10 +194,8 @@ def tuples_count_as_arrays(store: Storage) -> None:
     class Word(enum.StrEnum):
         HI = "hi"
 
-    given: Any = {
-        Text("k"): (Text("v"), Number(7), Real(0.5), Color.RED, Word.HI),
-        "o": OrderedDict(b=1, a=()),
-    }
+    ordered: dict[str, Any] = OrderedDict(b=1, a=())
+    given: Any = {Text("k"): (Text("v"), Number(7), Real(0.5), Color.RED, Word.HI), "o": ordered}
     store.commit([set_value(_V, given)])
     stored = store.get_value(_V)
     assert stored is not None

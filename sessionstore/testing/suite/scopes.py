@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sessionstore.address import value, value_list
@@ -239,8 +240,8 @@ def scope_ids_beyond_the_rules_are_refused(store: Storage) -> None:
     bad: list[Any] = ["", "\0", "a\0", "\ud800", "x" * 181, "é" * 31, "%" * 61, 5, None]
     for id in bad:
         refuses(InvalidScopeError, calling(EphemeralScope, id))
-    wrong: Any = "op-1"
-    refuses(InvalidScopeError, lambda: value("app", scope=wrong))
+    make: Callable[..., object] = value
+    refuses(InvalidScopeError, lambda: make("app", scope="op-1"))
     refuses(InvalidScopeError, lambda: ephemeral_scope(""))
     equal(store.scan_entries(), [])
 
