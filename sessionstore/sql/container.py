@@ -66,6 +66,8 @@ class SqlContainer(ABC):
         """``name`` identifies the database, without credentials."""
         self.name = name
         self.dialect = dialect
+        self.single = False
+        """Whether there is one connection for everybody, so that a writer makes readers wait."""
         self.statements, self.branch_statements = _statements_of(dialect)
         _containers.add(self)
 

@@ -73,7 +73,8 @@ def sqlite_failure(error: Exception, where: str) -> Failure:
 
 # PostgreSQL -----------------------------------------------------------------------------------
 
-_POSTGRESQL_CONFLICTS: Final = frozenset({"40001", "40P01"})
+# 55P03 is the lock timeout: what 1205 is on MariaDB.
+_POSTGRESQL_CONFLICTS: Final = frozenset({"40001", "40P01", "55P03"})
 _POSTGRESQL_LOST: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "40003"})
 _POSTGRESQL_DUPLICATE: Final = "23505"
 # Classes whose messages name objects, settings and roles of the server and never hold data.

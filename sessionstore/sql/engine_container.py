@@ -39,12 +39,12 @@ class EngineContainer(SqlContainer):
         self._create_schema = create_schema
         self._ready = False
         # One connection for everybody: readers must not see what a writer has not committed.
-        self._single = isinstance(engine.pool, (StaticPool, SingletonThreadPool))
+        self.single = isinstance(engine.pool, (StaticPool, SingletonThreadPool))
         self._lock = WriterLock(self.name, BUSY_TIMEOUT) if dialect.name == "sqlite" else None
 
     def lease_for_reading(self) -> Lease:
         """See :meth:`SqlContainer.lease_for_reading`."""
-        return self._lease(self._lock if self._single else None)
+        return self._lease(self._lock if self.single else None)
 
     def lease_for_writing(self) -> Lease:
         """See :meth:`SqlContainer.lease_for_writing`."""
@@ -97,7 +97,7 @@ class EngineContainer(SqlContainer):
     @contextmanager
     def snapshot(self) -> Generator[Link]:
         """See :meth:`SqlContainer.snapshot`."""
-        if not self._single:
+        if not self.single:
             with super().snapshot() as link:
                 yield link
             return

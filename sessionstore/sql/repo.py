@@ -140,9 +140,11 @@ class SqlSessionRepo(SessionRepo):
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
         metadata = msgspec.structs.replace(metadata, modified_at=self._clock())
         statements = self._sql.statements
+        # What makes the image may be slow; nobody is to wait for it where all share a connection.
+        records = builtins.list(image.records) if self._sql.single else image.records
 
         def fill(link: Link) -> None:
-            load_session(link, statements, metadata, image.header, image.records)
+            load_session(link, statements, metadata, image.header, records)
 
         def load_copy(link: Link, copy: SqlSnapshot) -> None:
             load_session(link, statements, metadata, copy.header, copy.read(WHOLE_SESSION))

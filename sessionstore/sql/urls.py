@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
+from sqlalchemy import event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -86,17 +87,24 @@ def _server(
     settings: dict[str, Any] = dict(engine_options.pop("connect_args", {}))
     if database == "postgresql":
         settings.setdefault("client_encoding", "utf8")
-    else:
-        settings.setdefault("init_command", SESSION_SETUP)
-        if "charset" not in url.query:
-            settings.setdefault("charset", "utf8mb4")
+    elif "charset" not in url.query:
+        settings.setdefault("charset", "utf8mb4")
     try:
         engine = server_engine(
             url.set(drivername=f"{database}+{driver}"), connect_args=settings, **engine_options
         )
     except ImportError:
         raise missing_driver(_MODULES[driver], extra) from None
+    if database != "postgresql":
+        # Not as the driver's init_command, which is the user's.
+        event.listen(engine, "connect", _set_up_session)
     return EngineContainer(engine, owned=True, create_schema=create_schema)
+
+
+def _set_up_session(raw: Any, _record: object) -> None:
+    cursor = raw.cursor()
+    cursor.execute(SESSION_SETUP)
+    cursor.close()
 
 
 def _shown(url: URL) -> str:
