@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sessionstore.testing.cases import Case, RepositoryFactory, StorageFactory
+from sessionstore.testing.fork_cases import FORK_CASES
 from sessionstore.testing.suite import (
     awkward_json,
     branches,
@@ -56,6 +57,6 @@ storage_conformance: Final[tuple[Case[StorageFactory], ...]] = tuple(
 """Cases for the store of one session."""
 
 repository_conformance: Final[tuple[Case[RepositoryFactory], ...]] = tuple(
-    case for group in _REPOSITORY_GROUPS for case in group.cases
+    [*(case for group in _REPOSITORY_GROUPS for case in group.cases), *FORK_CASES]
 )
-"""Cases for repositories and their sessions."""
+"""Cases for repositories and their sessions, forks included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from sessionstore.address import value, value_list
 from sessionstore.errors import InvalidScopeError, MixedScopeError
@@ -240,7 +240,7 @@ def scope_ids_beyond_the_rules_are_refused(store: Storage) -> None:
     bad: list[Any] = ["", "\0", "a\0", "\ud800", "x" * 181, "é" * 31, "%" * 61, 5, None]
     for id in bad:
         refuses(InvalidScopeError, calling(EphemeralScope, id))
-    make: Callable[..., object] = value
+    make = cast("Callable[..., object]", value)
     refuses(InvalidScopeError, lambda: make("app", scope="op-1"))
     refuses(InvalidScopeError, lambda: ephemeral_scope(""))
     equal(store.scan_entries(), [])
