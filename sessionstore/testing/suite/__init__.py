@@ -56,7 +56,8 @@ storage_conformance: Final[tuple[Case[StorageFactory], ...]] = tuple(
 )
 """Cases for the store of one session."""
 
-repository_conformance: Final[tuple[Case[RepositoryFactory], ...]] = tuple(
-    [*(case for group in _REPOSITORY_GROUPS for case in group.cases), *FORK_CASES]
+repository_conformance: Final[tuple[Case[RepositoryFactory], ...]] = (
+    *(case for group in _REPOSITORY_GROUPS for case in group.cases),
+    *FORK_CASES,
 )
 """Cases for repositories and their sessions, forks included."""
