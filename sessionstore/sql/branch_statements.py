@@ -200,19 +200,20 @@ def _own_range(order: Order, payload: bool, stops: bool, filtered: bool) -> Sele
             .scalar_subquery()
         )
 
-    segment_seq, high = of_start("segment_seq"), of_start("seq")
+    segment_seq, start_seq = of_start("segment_seq"), of_start("seq")
     low: ColumnElement[int] = bindparam("low", type_=BigInteger())
-    selected = _range(order, payload, filtered, segment_seq=segment_seq, low=low, high=high, limit="limit")
-    selected = selected.where(ENTRIES.c.seq < bindparam("below", type_=BigInteger()))
+    high: ColumnElement[int] = start_seq
+    # One bound on either side: of two, an index takes one and the rows up to the other are walked.
+    if order == "desc":
+        below = bindparam("below", type_=BigInteger())
+        high = case((start_seq < below, start_seq), else_=below - literal_column("1", Integer))
     if stops:
-        stop = _stop_seq(order, segment_seq, high)
-        bound = (
-            ENTRIES.c.seq >= func.coalesce(stop, low)
-            if order == "desc"
-            else ENTRIES.c.seq <= func.coalesce(stop, high)
-        )
-        selected = selected.where(bound)
-    return selected
+        stop = _stop_seq(order, segment_seq, start_seq)
+        if order == "desc":
+            low = func.coalesce(stop, low)
+        else:
+            high = func.coalesce(stop, high)
+    return _range(order, payload, filtered, segment_seq=segment_seq, low=low, high=high, limit="limit")
 
 
 def _range(
