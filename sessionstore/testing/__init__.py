@@ -21,16 +21,25 @@ from sessionstore.testing.cases import (
     StorageFactory,
 )
 from sessionstore.testing.factories import RepositoryStorages, UrlRepositories
+from sessionstore.testing.gated import GatedStorage
 from sessionstore.testing.suite import repository_conformance, storage_conformance
+from sessionstore.testing.threads import Stop, Worker
+from sessionstore.testing.wrapping import InstrumentedStorage, StorageWrapper, session_over
 
 __all__ = [
     "CAPABILITIES",
     "Case",
+    "GatedStorage",
+    "InstrumentedStorage",
     "ManualClock",
     "RepositoryFactory",
     "RepositoryStorages",
+    "Stop",
     "StorageFactory",
+    "StorageWrapper",
     "UrlRepositories",
+    "Worker",
     "repository_conformance",
+    "session_over",
     "storage_conformance",
 ]
