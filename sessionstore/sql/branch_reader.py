@@ -92,7 +92,10 @@ class BranchReader:
         yield page
         done = 1
         while left > 0:
-            if done >= len(self._ranges) and not self._find_more():
+            # A batch is filled before it is read; the number of statements is bounded by that.
+            while len(self._ranges) - done < LARGEST_ARMS and self._find_more():
+                pass
+            if done == len(self._ranges):
                 return
             ranges = self._ranges[done : done + LARGEST_ARMS]
             done += len(ranges)
