@@ -25,9 +25,12 @@ from sqlalchemy import create_engine, make_url
 from sessionstore import (
     StorageError,
     TransactionConflictError,
+    append_list,
+    delete_list,
     ephemeral_scope,
     insert_entry,
     open_repository,
+    retire_scope,
     set_value,
     value,
     value_list,
@@ -48,6 +51,13 @@ def at_once(url: str) -> dict[str, object]:
     if database_kind(url) == "postgresql":
         return {"options": "-c lock_timeout=1ms"}
     return {"init_command": "SET SESSION innodb_lock_wait_timeout = 0"}
+
+
+def patience(url: str) -> dict[str, object]:
+    """Options of connections that wait for a lock as long as they would without options."""
+    if database_kind(url) == "postgresql":
+        return {"options": "-c lock_timeout=0"}
+    return {"init_command": "SET SESSION innodb_lock_wait_timeout = 50"}
 
 
 @contextmanager
@@ -352,17 +362,24 @@ def test_a_users_engine_may_have_any_isolation_level(store_url: str, level: str)
 
 
 @on_servers
-def test_options_of_the_user_s_leave_ours_in_place(store_url: str) -> None:
-    """No session waits for a gap between its rows and those of another, even where they are neighbours."""
+def test_no_session_waits_for_the_gap_beside_another_s_rows(store_url: str) -> None:
+    """Not even where the user gives options of connections, which must not replace ours."""
+    hasty = {"connect_args": at_once(store_url)}
     with (
-        open_repository(store_url, connect_args=at_once(store_url)) as repo,
-        open_repository(store_url) as other,
+        open_repository(store_url, connect_args=patience(store_url)) as repo,
+        open_repository(store_url, **hasty) as others,
+        ThreadPoolExecutor(1) as threads,
+        rival(store_url, isolation_level="READ COMMITTED") as holder,
     ):
-        first, second = repo.create(id="a"), other.create(id="b")
-        second.set_value(value("app.state", "z", type=int), 1)
-        with rival(store_url, isolation_level="READ COMMITTED") as holder:
-            lock_session(holder, "b")
-            lock_value(holder, "b", value("app.state", "z", type=int))
-            first.retire_scope(ephemeral_scope("op"))
-            first.set_value(FIRST, 1)
-            first.delete_value(FIRST)
+        session = repo.create(id="m")
+        neighbours = [others.create(id="l"), others.create(id="n")]
+        session.set_value(FIRST, 0)
+        lock_value(holder, "m", FIRST)
+        commit = threads.submit(session.commit, [retire_scope(ephemeral_scope("op")), set_value(FIRST, 1)])
+        wait_until_blocked(store_url)
+        for neighbour in neighbours:
+            neighbour.commit([retire_scope(ephemeral_scope("op")), set_value(FIRST, 2)])
+            neighbour.commit([append_list(EVENTS, 3), delete_list(EVENTS), append_list(EVENTS, 4)])
+        assert not commit.done()
+        holder.rollback()
+        assert commit.result().seqs == (2, 3)
