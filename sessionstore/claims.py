@@ -77,6 +77,11 @@ class Claims:
             claim = self._claims.get(key)
         return claim if isinstance(claim, OpenSession) else None
 
+    def claimed(self) -> list[Hashable]:
+        """What is claimed right now."""
+        with self._guard:
+            return list(self._claims)
+
     def open_sessions(self) -> list[Session]:
         """Every session that is open now."""
         with self._guard:

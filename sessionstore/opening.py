@@ -34,6 +34,10 @@ def open_repository(url: str | PathLike[str], **options: Any) -> SessionRepo:
             from sessionstore.memory import MemorySessionRepo
 
             return MemorySessionRepo(**options)
+        case "jsonl":
+            from sessionstore.jsonl import JsonlSessionRepo
+
+            return JsonlSessionRepo(_directory(rest, url), **options)
         case "sqlite+dir":
             from sessionstore.sql.directory import SqliteDirectorySessionRepo
 

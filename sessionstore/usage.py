@@ -152,7 +152,12 @@ class _CostFigures(msgspec.Struct, rename="camel", gc=False):
     total: Number
 
 
-class _UsageFigures(msgspec.Struct, rename={field: name for name, field in _FIGURE_NAMES.items()}, gc=False):
+class _UsageFigures(
+    msgspec.Struct,
+    rename={field: name for name, field in _FIGURE_NAMES.items()},
+    gc=False,
+    omit_defaults=True,  # the optional figures
+):
     """What every usage must have; :class:`Usage` has defaults, text may not rely on them."""
 
     input: Number
@@ -166,6 +171,31 @@ class _UsageFigures(msgspec.Struct, rename={field: name for name, field in _FIGU
 
 
 _decode_figures: Final = msgspec.json.Decoder(_UsageFigures).decode
+_encode_figures: Final = msgspec.json.Encoder().encode
+
+
+def sum_text(total: Usage) -> str:
+    """The JSON text of a sum, which has no ``extra``: that of :func:`usage_to_json`.
+
+    Raises :class:`~sessionstore.errors.InvalidValueError` when a figure is not finite.
+    """
+    cost = total.cost
+    figures = _UsageFigures(
+        total.input,
+        total.output,
+        total.cache_read,
+        total.cache_write,
+        total.total_tokens,
+        _CostFigures(cost.input, cost.output, cost.cache_read, cost.cache_write, cost.total),
+        total.cache_write_1h,
+        total.reasoning,
+    )
+    try:
+        text = _encode_figures(figures).decode()
+    except (OverflowError, msgspec.MsgspecError):
+        text = "null"
+    # What is not finite comes out as null, integers beyond 64 bits not at all.
+    return json_text.encode(usage_to_json(total), "usage") if "null" in text else text
 
 
 def add_usage(total: Usage, row: Usage) -> Usage:
@@ -228,6 +258,12 @@ class UsageFold:
             row = _decode_figures(text)
         except (msgspec.MsgspecError, ValueError):
             row = usage_figures(text if isinstance(text, str) else str(text, "utf-8"), what)
+        try:
+            self._add(row)
+        except OverflowError:
+            raise _out_of_range() from None
+
+    def _add(self, row: _UsageFigures | Usage) -> None:
         cost = row.cost
         self._input += row.input
         self._output += row.output
@@ -245,8 +281,8 @@ class UsageFold:
             self._reasoning = _add_optional(self._reasoning, row.reasoning)
 
     def total(self) -> Usage:
-        """The sum so far."""
-        return Usage(
+        """The sum so far. Raises ``InvalidValueError`` when it left the range of a double."""
+        total = Usage(
             self._input,
             self._output,
             self._cache_read,
@@ -262,6 +298,15 @@ class UsageFold:
             self._cache_write_1h,
             self._reasoning,
         )
+        cost = total.cost
+        figures = (total.input, total.output, total.cache_read, total.cache_write, total.total_tokens)
+        costs = (cost.input, cost.output, cost.cache_read, cost.cache_write, cost.total)
+        try:
+            if not all(map(isfinite, (*figures, *costs, total.cache_write_1h or 0, total.reasoning or 0))):
+                raise _out_of_range()
+        except OverflowError:
+            raise _out_of_range() from None
+        return total
 
 
 def _add_optional(total: Number | None, figure: Number | None) -> Number | None:

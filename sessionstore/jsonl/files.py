@@ -54,9 +54,7 @@ class SourceFile:
         self.path = path
         self._body = (0, 0)
         try:
-            # A pipe or a device must not make the open wait; on a file the flag means nothing.
-            descriptor = os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT)
-            self._file = os.fdopen(descriptor, "rb", buffering=0)
+            self._file = os.fdopen(open_for_reading(path), "rb", buffering=0)
         except (OSError, ValueError) as error:
             raise unreadable(path, error) from error
         try:
@@ -65,6 +63,7 @@ class SourceFile:
                 raise StorageError(f"cannot read {path}: it is not a file")
             self.identity = (found.st_dev, found.st_ino)
             self.size = found.st_size
+            self.modified_at = found.st_mtime_ns // 1_000_000
             self.end = self._last_newline(self.size)
         except BaseException:
             self._file.close()
@@ -175,6 +174,11 @@ class SourceFile:
                 return start + found + 1
             end = start
         return 0
+
+
+def open_for_reading(path: str | os.PathLike[str]) -> int:
+    """A descriptor of a file. A pipe or a device does not make the open wait."""
+    return os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT)
 
 
 def unreadable(path: str, error: OSError | ValueError) -> StorageError:

@@ -10,7 +10,7 @@ from sessionstore import json_text
 from sessionstore.address import Place
 from sessionstore.builtin import BRANCH_TIP, ENTRY_LABEL, LANE_CONFIG, LANE_STATE, SESSION_NAME
 from sessionstore.entries import EntryStructure, EntryType
-from sessionstore.errors import ForkError
+from sessionstore.errors import CorruptStorageError, ForkError, InvalidValueError
 from sessionstore.ids import IdGenerator
 from sessionstore.image import ImageHeader, Selection, SessionSnapshot
 from sessionstore.jsonl.codec import Members, split_members
@@ -23,7 +23,7 @@ from sessionstore.jsonl.parents import resolve_parent
 from sessionstore.jsonl.report import ImportReport
 from sessionstore.records import IDLE_LANE_STATE, EntryRecord, Record, UsageRecord, ValueRecord
 from sessionstore.storage import unknown_entry
-from sessionstore.usage import SessionStats, usage_to_json
+from sessionstore.usage import SessionStats, Usage, usage_to_json
 
 IMPORT_DETAILS: Final = '{"source":"v3-import"}'
 """The details of the one ledger row that an upgrade adds."""
@@ -55,7 +55,7 @@ class LegacySnapshot(SessionSnapshot):
         self._reader = LegacyReader(source, report)
         self._index = LegacyIndex(self._reader, header.id, header.format, ids, report)
         self._values = self._derive(header)
-        self.usage: Final = self._index.usage.total()
+        self.usage: Final = self._total_usage()
         """What the file cost in all."""
         next_seq = len(self._index.kept) + len(self._values) + 1
         self._adjustment: UsageRecord | None = None
@@ -74,6 +74,12 @@ class LegacySnapshot(SessionSnapshot):
                 parent_path,
             )
         )
+
+    def _total_usage(self) -> Usage:
+        try:
+            return self._index.usage.total()
+        except InvalidValueError as error:
+            raise CorruptStorageError(str(error), path=self._source.path) from None
 
     # -- derived values ----------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class LegacyUsage:
             self._fold.add(_completed(text), "usage")
 
     def total(self) -> Usage:
-        """The sum."""
+        """The sum. Raises ``InvalidValueError`` when it left the range of a double."""
         return self._fold.total()
 
 

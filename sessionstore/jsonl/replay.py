@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
-from sessionstore.errors import CorruptStorageError, InvalidScopeError
+from sessionstore.errors import CorruptStorageError, InvalidScopeError, InvalidValueError
 from sessionstore.jsonl.codec import (
     EntryLine,
     LineError,
@@ -173,8 +173,11 @@ class MainReplay:
 
     @property
     def stats(self) -> SessionStats:
-        """The statistics of what was fed."""
-        return SessionStats(self._messages, self._usage.total())
+        """The statistics of what was fed. Raises ``CorruptStorageError`` when there is no sum."""
+        try:
+            return SessionStats(self._messages, self._usage.total())
+        except InvalidValueError as error:
+            raise CorruptStorageError(str(error), path=self._path) from None
 
     def feed(self, block: Block) -> None:
         """Replay some lines. Raises ``CorruptStorageError`` with the path and the line number."""

@@ -15,12 +15,10 @@ from sessionstore.errors import CorruptStorageError, InvalidScopeError
 from sessionstore.jsonl.codec import LineError, ListLine, ValueLine, decode_transaction
 from sessionstore.jsonl.files import SourceFile, unreadable
 from sessionstore.jsonl.headers import read_scope_header
+from sessionstore.jsonl.publish import TEMPORARY_SUFFIX
 from sessionstore.jsonl.replay import ScopeKeeper, ScopeReplay, Transactions
 from sessionstore.scope import ephemeral_scope
 from sessionstore.text import encode_uri_component
-
-TEMPORARY_SUFFIX: Final = ".tmp"
-"""Ends the name of a file that is being written and not yet published."""
 
 _PREFIX: Final = "scope-"
 _SUFFIX: Final = ".scope"

@@ -74,6 +74,10 @@ class FileSnapshot(SessionSnapshot):
             self._sidecars.append((sidecar, index))
         check_disjoint(self._replay.transactions, [sidecar for sidecar, _ in self._sidecars])
 
+    def sidecars(self) -> list[Sidecar]:
+        """The sidecars that were read, those without a live record too."""
+        return [sidecar for sidecar, _ in self._sidecars]
+
     def close(self) -> None:
         """Close the sidecars."""
         self._open.close()

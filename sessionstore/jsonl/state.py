@@ -7,7 +7,8 @@ likes.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from functools import reduce
 from operator import attrgetter
 from typing import Final, TypeVar
 
@@ -15,11 +16,14 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from sessionstore.address import Place
+from sessionstore.errors import DuplicateIdError, MissingParentError
 from sessionstore.jsonl.codec import EntryLine, UsageLine
 from sessionstore.jsonl.replay import Slot
-from sessionstore.jsonl.rows import entry_record, usage_record
+from sessionstore.jsonl.rows import entry_record, entry_row, usage_record, usage_row
+from sessionstore.plan import CommitPlan
 from sessionstore.queries import ListQuery, ScanQuery
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
+from sessionstore.usage import SessionStats, add_usage
 
 _by_seq: Final = attrgetter("seq")
 
@@ -62,9 +66,9 @@ class ScopeState:
 
     def delete_value(self, slot: Slot) -> None:
         """Drop a value, if there is one."""
-        if self.values.pop(slot, None) is not None:
-            self._keys[slot[0]].remove(slot[1])
-            self._sorted.pop(slot[0], None)
+        self._keys.get(slot[0], set()).discard(slot[1])
+        self._sorted.pop(slot[0], None)
+        self.values.pop(slot, None)
 
     def append(self, slot: Slot, seq: int, value: Raw | bytes, tag: str | None, offset: int = 0) -> None:
         """Take a list element."""
@@ -101,8 +105,64 @@ class SessionState:
         self.usage_ids: Final[set[str]] = set()
         self.usage_order: Final[list[UsageLine]] = []
         self.scopes: Final[dict[str, ScopeState]] = {"": ScopeState()}
+        self.next_seq = 1
+        self.stats = SessionStats()
+        self._unfinished: tuple[CommitPlan, SessionStats] | None = None
 
     # -- writing -----------------------------------------------------------------------------
+
+    def prove(self, plan: CommitPlan) -> None:
+        """Raise ``DuplicateIdError`` or ``MissingParentError`` when a plan does not fit."""
+        for id in plan.new_ids:
+            if id in self.entries or id in self.usage_ids:
+                raise DuplicateIdError(f"the id {id!r} is taken in this session")
+        for id in plan.outside_parents:
+            if id not in self.entries:
+                raise MissingParentError(f"the parent {id!r} does not exist in this session")
+
+    def counted(self, plan: CommitPlan) -> SessionStats:
+        """The statistics after a plan. Raises ``InvalidValueError`` when the ledger cannot be added up."""
+        if not plan.message_count and not plan.usages:
+            return self.stats
+        total = reduce(add_usage, plan.usages, self.stats.usage)
+        return SessionStats(self.stats.message_count + plan.message_count, total)
+
+    def apply(self, plan: CommitPlan, stats: SessionStats) -> None:
+        """Do a numbered plan that is in the files; ``stats`` are those after it."""
+        self._unfinished = plan, stats
+        self.finish()
+
+    def finish(self) -> None:
+        """Do what an interrupt has kept :meth:`apply` from doing; to be called before any read.
+
+        Each step may have been done already, in part or whole.
+        """
+        if self._unfinished is None:
+            return
+        plan, stats = self._unfinished
+        for place in plan.list_deletes:
+            self.scope(place.scope_id).delete_list(place[1:])
+        for place in plan.value_deletes:
+            self.scope(place.scope_id).delete_value(place[1:])
+        for scope_id in plan.retired:
+            self.drop_scope(scope_id)
+        for entry in plan.entries:
+            if _is_new(entry.seq, self.entry_order):
+                self.add_entry(entry_row(entry))
+        for value in plan.value_sets:
+            slot = (value.namespace, value.key)
+            self.scope(value.scope_id).set_value(slot, value.seq, value.value.encode())
+        for element in plan.appends:
+            slot = (element.namespace, element.key)
+            scope = self.scope(element.scope_id)
+            if _is_new(element.seq, scope.lists.get(slot)):
+                scope.append(slot, element.seq, element.value.encode(), element.tag)
+        for row in plan.usage_rows:
+            if _is_new(row.seq, self.usage_order):
+                self.add_usage(usage_row(row))
+        self.stats = stats
+        self.next_seq = plan.steps[-1].seq + 1
+        self._unfinished = None
 
     @property
     def entry_ids(self) -> Container[str]:
@@ -128,6 +188,11 @@ class SessionState:
         self.usage_ids.add(row.id)
         self.usage_order.append(row)
 
+    def add_adjustment(self, record: UsageRecord) -> None:
+        """Take the ledger row of an upgrade; its figures are in the statistics already."""
+        if record.id not in self.usage_ids:
+            self.add_usage(usage_row(record))
+
     @property
     def session(self) -> ScopeState:
         """Session scope."""
@@ -145,6 +210,12 @@ class SessionState:
         self.scopes.pop(scope_id, None)
 
     # -- reading -----------------------------------------------------------------------------
+
+    def records(self) -> Iterator[EntryRecord | ValueRecord]:
+        """The entries, then the values of session scope, by number: all that an older file makes."""
+        yield from map(entry_record, self.entry_order)
+        for slot, held in sorted(self.session.values.items(), key=lambda item: item[1].seq):
+            yield ValueRecord("", *slot, held.seq, held.value.decode())
 
     def value(self, place: Place) -> ValueRecord | None:
         """The value at a place."""
@@ -200,6 +271,10 @@ class SessionState:
         within = _within(self.usage_order, query)
         ordered = within if query.order == "asc" else within[::-1]
         return [usage_record(row) for row in ordered[: query.limit]]
+
+
+def _is_new(seq: int, rows: Sequence[EntryLine | UsageLine | HeldElement] | None) -> bool:
+    return not rows or rows[-1].seq < seq
 
 
 def _within(rows: list[_Row], query: ScanQuery) -> list[_Row]:

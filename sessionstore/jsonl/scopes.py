@@ -1,0 +1,143 @@
+"""Writing sidecars: the files of the live scopes of one open session (jsonl.md section 3)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from sessionstore.errors import StorageError, TransactionConflictError
+from sessionstore.jsonl.encoding import text_line
+from sessionstore.jsonl.headers import ScopeHeader, scope_header_line
+from sessionstore.jsonl.log import LogFile
+from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, failed, remove, sync_directory
+from sessionstore.jsonl.sidecars import scopes_directory, sidecar_path
+
+OPEN_FILES: Final = 32
+"""Sidecars whose descriptors are kept open between appends."""
+
+
+class ScopeFiles:
+    """The sidecars of a session; to be used on its commit line only."""
+
+    def __init__(self, path: str, session_id: str, *, fsync: bool) -> None:
+        self._path = path
+        self._session_id = session_id
+        self._fsync = fsync
+        self._directory = scopes_directory(path)
+        self._changed_at = self._last_change()
+        self._logs: dict[str, LogFile] = {}
+        self._awake: dict[str, None] = {}
+
+    def add(self, scope_id: str, log: LogFile) -> None:
+        """Take a sidecar that holds live records."""
+        self._logs[scope_id] = log
+
+    def check(self) -> None:
+        """Make sure that nobody else made or removed a sidecar: their numbers would be used twice.
+
+        Best effort. Raises ``TransactionConflictError``.
+        """
+        if self._last_change() != self._changed_at:
+            raise TransactionConflictError(
+                f"{self._directory} was changed by somebody else since it was opened. Nothing was "
+                "written; close the session and open it again"
+            )
+
+    def _last_change(self) -> int | None:
+        try:
+            return os.stat(self._directory).st_mtime_ns  # noqa: PTH116 - called for every commit
+        except OSError:
+            return None
+
+    def settle(self) -> None:
+        """Take the directory as it is now for what this session made of it."""
+        self._changed_at = self._last_change()
+
+    def logs(self) -> list[LogFile]:
+        """The sidecars that hold live records."""
+        return list(self._logs.values())
+
+    def length(self, scope_id: str) -> int:
+        """How far a scope's sidecar goes; 0 where it has none."""
+        log = self._logs.get(scope_id)
+        return 0 if log is None else log.length
+
+    def append(self, scope_id: str, line: bytes) -> None:
+        """Append one transaction, wholly or not at all; the first one makes the sidecar.
+
+        Whatever is raised, :meth:`length` tells whether the line is in the sidecar.
+        """
+        log = self._logs.get(scope_id)
+        if log is None:
+            self._create(scope_id, line)
+        else:
+            try:
+                log.check()
+            except FileNotFoundError:
+                raise StorageError(
+                    f"{log.path} is gone: somebody removed the file of a live scope. Nothing was written"
+                ) from None
+            log.append(line)
+        self._keep_awake(scope_id)
+
+    def _create(self, scope_id: str, line: bytes) -> None:
+        """Make a sidecar with its first transaction in one step; an old one with nothing live goes."""
+        path = sidecar_path(self._path, scope_id)
+        self._make_directory(path.parent)
+        file = NewFile(path.with_name(path.name + TEMPORARY_SUFFIX))
+        try:
+            header = scope_header_line(ScopeHeader(self._session_id, scope_id))
+            file.write(text_line(header) + line)
+            if self._fsync:
+                file.sync()
+            file.replace(path)
+            if self._fsync:
+                sync_directory(path.parent)
+            self._logs[scope_id] = LogFile.of_new(file, path, fsync=self._fsync)
+        except BaseException:
+            if scope_id not in self._logs:
+                if file.is_at(path):
+                    remove(path)
+                file.discard()
+            raise
+        finally:
+            self.settle()
+
+    def _make_directory(self, directory: Path) -> None:
+        try:
+            directory.mkdir()
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise failed("make", directory, error) from error
+        if self._fsync:
+            sync_directory(directory.parent)
+
+    def _keep_awake(self, scope_id: str) -> None:
+        self._awake.pop(scope_id, None)
+        self._awake[scope_id] = None
+        if len(self._awake) > OPEN_FILES:
+            oldest = next(iter(self._awake))
+            del self._awake[oldest]
+            self._logs[oldest].rest()
+
+    def retire(self, scope_ids: Iterable[str]) -> None:
+        """Close and remove the sidecars of scopes whose retirement is durable.
+
+        A file that cannot be removed stays: what is in it is dead, and the next open tries again.
+        """
+        for scope_id in scope_ids:
+            log = self._logs.pop(scope_id, None)
+            self._awake.pop(scope_id, None)
+            if log is not None:
+                log.close()
+                remove(log.path)
+                self.settle()
+
+    def close(self) -> None:
+        """Close all of them; the files stay."""
+        self._awake.clear()
+        for log in self._logs.values():
+            log.close()
