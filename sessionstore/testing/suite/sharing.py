@@ -124,29 +124,31 @@ def _open_twice(factory: RepositoryFactory) -> tuple[SessionRepo, SessionRepo, S
     return one, two, first, two.open(first.metadata)
 
 
+def _overtake(factory: RepositoryFactory, writes: list[Write[Any]]) -> None:
+    one, two, first, second = _open_twice(factory)
+    with trying(one), trying(two):
+        mutation = first.begin_mutation()
+        mutation.get_value(_N)
+        second.commit(writes)
+        refuses(TransactionConflictError, lambda: mutation.commit([set_value(_N, 1), note("lost")]))
+        mutation.end()
+        equal(second.get_entry("lost"), None)
+
+
 @group.case("shared_container")
 def a_mutation_overtaken_by_another_handle_fails(factory: RepositoryFactory) -> None:
     """A mutation that finds at its commit that another handle committed since it began writes nothing."""
+    _overtake(factory, [set_value(_N, 10)])
+    _overtake(factory, [note("x")])
+    _overtake(factory, [delete_value(value("app", "nothing"))])
+
+
+@group.case("shared_container", "visible_across_handles")
+def a_scoped_write_of_another_handle_overtakes(factory: RepositoryFactory) -> None:
+    """Writes in ephemeral scopes and retirements overtake like any other."""
     scope = ephemeral_scope("op")
-    overtakers: list[list[Write[Any]]] = [
-        [set_value(_N, 10)],
-        [note("x")],
-        [set_value(value("app", scope=scope), 1)],
-        [retire_scope(scope)],
-        [delete_value(value("app", "nothing"))],
-    ]
-    for writes in overtakers:
-        one, two, first, second = _open_twice(factory)
-        with trying(one), trying(two):
-            mutation = first.begin_mutation()
-            mutation.get_value(_N)
-            second.commit(writes)
-            refuses(
-                TransactionConflictError,
-                calling(lambda mutation: mutation.commit([set_value(_N, 1), note("lost")]), mutation),
-            )
-            mutation.end()
-            equal(second.get_entry("lost"), None)
+    _overtake(factory, [set_value(value("app", scope=scope), 1)])
+    _overtake(factory, [retire_scope(scope)])
 
 
 @group.case("shared_container", "visible_across_handles")
