@@ -88,10 +88,11 @@ class Tree:
     def some_options(self) -> dict[str, Any]:
         pick = self.random.choice
         ids = list(self.parents)
+        seqs = list(self.seqs.values())
         drawn: dict[str, Any] = {
             "order": pick(["asc", "desc"]),
             "limit": pick([None, None, 0, 1, 3, 10, 1000]),
-            "cursor": pick([None, None, self.random.randrange(max(self.seqs.values()) + 2)]),
+            "cursor": pick([None, pick(seqs), self.random.randrange(max(seqs) + 2)]),
             "stop_at_id": pick([None, None, pick(ids), "absent"]),
             "stop_at_type": pick([None, None, None, "custom", "message", "compaction"]),
             "type": pick([None, None, None, "custom", "message"]),
