@@ -12,7 +12,7 @@ from typing import Final, Generic, Self, TypeVar, TypeVarTuple, Unpack
 from sessionstore.line import Line, Ticket
 from sessionstore.testing.checks import calling, check
 
-PATIENCE: Final = 20.0
+PATIENCE: Final[float] = 60.0
 """Seconds after which something that should happen counts as hanging."""
 
 GRACE: Final = 0.02

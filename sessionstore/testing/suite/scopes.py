@@ -60,6 +60,12 @@ def scans_are_of_one_scope(store: Storage) -> None:
     equal(values_of(store.scan_values(value("app"))), ["s"])
     equal(values_of(store.scan_values(value("app", scope=_S1))), ["1", "1b"])
     equal(values_of(store.scan_values(value("app", "k2", scope=_S2))), [])
+    store.commit([set_value(value("app.session"), 1)])
+    store.commit([set_value(value("app.scoped", scope=_S1), 1)])
+    equal(store.scan_values(value("app.session", scope=_S1)), [], "values of the session in a scope")
+    equal(store.scan_values(value("app.scoped")), [], "values of a scope in the session")
+    equal(store.get_value(value("app.session", scope=_S1)), None)
+    equal(store.get_value(value("app.scoped")), None)
 
 
 @group.case

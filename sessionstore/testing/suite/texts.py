@@ -48,6 +48,8 @@ def keys_that_look_alike_are_different(store: Storage) -> None:
         store.commit([delete_value(value("app", text)), delete_list(value_list("app", text))])
     equal(values_of(store.scan_values(value("app"))), sorted(texts[1::2]))
     for index, text in enumerate(texts):
+        found = store.get_value(value("app", text)) is not None
+        equal(found, index % 2 == 1, f"whether the key {text!r} has a value")
         equal(values_of(store.read_list(value_list("app", text))), [text] if index % 2 else [])
 
 
