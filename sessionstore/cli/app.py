@@ -64,6 +64,7 @@ def _options(  # pyright: ignore[reportUnusedFunction]  # registered by its deco
 
 app.command("demo")(demo.demo)
 app.command("import")(moving.import_sessions)
+app.command("export")(moving.export_session)
 app.command("copy")(moving.copy)
 app.command("fork")(moving.fork)
 app.command("list")(looking.list_sessions)

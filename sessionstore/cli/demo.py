@@ -51,6 +51,14 @@ class _Outcome(msgspec.Struct, frozen=True):
     left_in_scope: int
 
 
+class _Result(msgspec.Struct, frozen=True):
+    """What is in the store at the end; ``file`` holds it, where the store is files."""
+
+    view: SessionView
+    container: str
+    file: Path
+
+
 def demo(
     to: Annotated[
         str | None,
@@ -71,7 +79,11 @@ def demo(
         with open_store(url) as repo:
             outcome = _recover(repo, session_id, acknowledged, tell)
         with open_store(url) as repo:
-            _report(repo, session_id, outcome, json)
+            result = _look(repo, session_id)
+        if json:
+            _print_json(session_id, outcome, result)
+        else:
+            _print_result(session_id, result)
         if to is not None:
             tell(f"kept; look at it with: sessionstore show {shlex.quote(shown_url(url))} {session_id}")
 
@@ -195,30 +207,35 @@ def _recover(repo: SessionRepo, session_id: str, acknowledged: int, tell: _Tell)
         return _Outcome(acknowledged, len(survived), partial, settled, left)
 
 
-def _report(repo: SessionRepo, session_id: str, outcome: _Outcome, json: bool) -> None:
+def _look(repo: SessionRepo, session_id: str) -> _Result:
     metadata = repo.get(session_id)
-    size = _size(Path(metadata.path or repo.container))
-    with repo.snapshot(session_id) as image:
+    with repo.snapshot(metadata) as image:
         view = SessionView(image, full=True)
-    if json:
-        say_json(
-            {
-                "container": repo.container,
-                "sessionId": session_id,
-                "acknowledgedFrames": outcome.acknowledged,
-                "survivingFrames": outcome.survived,
-                "partialAnswer": outcome.partial,
-                "settledSeqs": list(outcome.settled.seqs),
-                "framesLeft": outcome.left_in_scope,
-                "stats": stats_to_json(view.header.stats),
-                "bytes": size,
-            }
-        )
-        return
+    return _Result(view, repo.container, Path(metadata.path or repo.container))
+
+
+def _print_json(session_id: str, outcome: _Outcome, result: _Result) -> None:
+    say_json(
+        {
+            "container": result.container,
+            "sessionId": session_id,
+            "acknowledgedFrames": outcome.acknowledged,
+            "survivingFrames": outcome.survived,
+            "partialAnswer": outcome.partial,
+            "settledSeqs": list(outcome.settled.seqs),
+            "framesLeft": outcome.left_in_scope,
+            "stats": stats_to_json(result.view.header.stats),
+            "bytes": _size(result.file),
+        }
+    )
+
+
+def _print_result(session_id: str, result: _Result) -> None:
     say()
-    print_tree(view, f"session {session_id}")
-    print_state(view)
-    print_stats(view.header.stats, view.usage_rows)
+    print_tree(result.view, f"session {session_id}")
+    print_state(result.view)
+    print_stats(result.view.header.stats, result.view.usage_rows)
+    size = _size(result.file)
     if size is not None:
         say(f"size: {size:,} bytes on disk", "bold")
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from sessionstore import transfer
 from sessionstore.cli.options import Cwd, Json, SessionId, Url
 from sessionstore.cli.output import count, fail, say, say_json
 from sessionstore.cli.progress import progress_of
@@ -112,6 +113,28 @@ def _import_to_json(outcome: ImportOutcome) -> dict[str, Any]:
         "problem": outcome.problem,
         "line": outcome.line,
     }
+
+
+def export_session(
+    url: Url,
+    session: SessionId,
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The file to write; it must not exist.")],
+    *,
+    cwd: Cwd = None,
+    json: Json = False,
+) -> None:
+    """Write a session as a format-4 file, with its live scopes beside it in FILE.scopes."""
+    with open_store(url) as repo, progress_of("exporting", 1) as progress:
+        metadata = find_session(repo, session, cwd)
+        progress.begin(metadata.id)
+        with repo.snapshot(metadata) as snapshot:
+            done = transfer.export_session(snapshot, to, progress)
+    if json:
+        scopes = None if done.scopes is None else str(done.scopes)
+        say_json({"sessionId": metadata.id, "path": str(to), "records": done.records, "scopes": scopes})
+    else:
+        beside = "" if done.scopes is None else f", live scopes in {done.scopes}"
+        say(f"{to}: exported {metadata.id} ({count(done.records, 'record')}{beside})")
 
 
 def fork(

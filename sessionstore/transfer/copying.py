@@ -9,7 +9,7 @@ import msgspec
 from sessionstore.errors import SessionStoreError
 from sessionstore.metadata import SessionMetadata
 from sessionstore.repository import SessionRef, SessionRepo
-from sessionstore.transfer.progress import Progress, watched
+from sessionstore.transfer.progress import Counted, Progress
 
 
 class CopyOutcome(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ def copy_session(
     store raises.
     """
     with source.snapshot(session) as image:
-        return target.load(watched(image, progress or Progress()))
+        return target.load(Counted(image, progress or Progress()).image)
 
 
 def copy_sessions(
@@ -40,28 +40,15 @@ def copy_sessions(
     progress: Progress | None = None,
 ) -> Iterator[CopyOutcome]:
     """Copy sessions one after the other; one that fails does not stop the others."""
+    told = progress or Progress()
     for session in sessions:
         id = session if isinstance(session, str) else session.id
-        counting = _Counting(progress or Progress())
-        counting.begin(id)
+        told.begin(id)
         try:
-            copy_session(source, target, session, counting)
+            with source.snapshot(session) as image:
+                counted = Counted(image, told)
+                target.load(counted.image)
         except SessionStoreError as error:
             yield CopyOutcome(id, problem=str(error))
         else:
-            yield CopyOutcome(id, counting.records)
-
-
-class _Counting(Progress):
-    """Counts records on their way to somebody else's progress."""
-
-    def __init__(self, inner: Progress) -> None:
-        self._inner = inner
-        self.records = 0
-
-    def begin(self, name: str) -> None:
-        self._inner.begin(name)
-
-    def advance(self) -> None:
-        self.records += 1
-        self._inner.advance()
+            yield CopyOutcome(id, counted.records)

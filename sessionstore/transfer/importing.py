@@ -18,11 +18,10 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.image import ImageHeader, SessionImage
+from sessionstore.image import ImageHeader
 from sessionstore.jsonl import ImportedSession, Mercy, open_source
-from sessionstore.records import EntryRecord, Record
 from sessionstore.repository import SessionRepo
-from sessionstore.transfer.progress import Progress
+from sessionstore.transfer.progress import Counted, Progress
 
 
 class Status(Enum):
@@ -134,11 +133,11 @@ def _import(
 
 def _load(path: Path, opened: ImportedSession, target: SessionRepo, progress: Progress) -> ImportOutcome:
     header = opened.image.header
-    counted = _Counted(opened.image, progress)
+    counted = Counted(opened.image, progress)
     status = Status.THERE
     if not _has(target, header):
         try:
-            target.load(SessionImage(header, counted))
+            target.load(counted.image)
             status = Status.IMPORTED
         except SessionExistsError:
             pass  # by somebody else, a moment ago; or the id is taken in another working directory
@@ -164,20 +163,3 @@ def _has(target: SessionRepo, header: ImageHeader) -> bool:
         raise
     except SessionStoreError:
         return False  # several working directories have the id: loading tells
-
-
-class _Counted(Iterator[Record]):
-    """The records of an image, counted and told as they are read."""
-
-    def __init__(self, image: SessionImage, progress: Progress) -> None:
-        self._records = image.records
-        self._progress = progress
-        self.records = 0
-        self.entries = 0
-
-    def __next__(self) -> Record:
-        record = next(self._records)
-        self.records += 1
-        self.entries += isinstance(record, EntryRecord)
-        self._progress.advance()
-        return record

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from sessionstore.image import SessionImage
-from sessionstore.records import Record
+from sessionstore.records import EntryRecord, Record
 
 
 class Progress:
@@ -18,12 +19,19 @@ class Progress:
         """One more record was read."""
 
 
-def watched(image: SessionImage, progress: Progress) -> SessionImage:
-    """The same image, whose records are told to ``progress`` as they are read."""
-    return SessionImage(image.header, _told(image.records, progress))
+class Counted(Iterator[Record]):
+    """The records of an image, told to a progress and counted as they are read."""
 
+    def __init__(self, image: SessionImage, progress: Progress) -> None:
+        self.image: Final = SessionImage(image.header, self)
+        self.records = 0
+        self.entries = 0
+        self._source: Final = image.records
+        self._progress: Final = progress
 
-def _told(records: Iterator[Record], progress: Progress) -> Iterator[Record]:
-    for record in records:
-        progress.advance()
-        yield record
+    def __next__(self) -> Record:
+        record = next(self._source)
+        self.records += 1
+        self.entries += isinstance(record, EntryRecord)
+        self._progress.advance()
+        return record

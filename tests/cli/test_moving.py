@@ -46,6 +46,21 @@ def test_lenient_import_names_every_mercy(run, url: str, tmp_path: Path) -> None
     assert run("verify", url).code == 0
 
 
+def test_export_and_import_give_the_same_session(run, filled: str, tmp_path: Path) -> None:
+    file = tmp_path / "plain.jsonl"
+    assert run("export", filled, "plain", "--to", file).out.startswith(f"{file}: exported plain (")
+    assert (tmp_path / "plain.jsonl.scopes" / "scope-op.scope").is_file()
+    assert "exists already" in run("export", filled, "plain", "--to", file, code=1).err
+    twin = f"sqlite:///{tmp_path}/twin.db"
+    run("import", file, "--to", twin)
+    run("delete", filled, "other")
+    run("verify", filled, twin)
+    found = run("export", filled, "plain", "--to", tmp_path / "again.jsonl", "--json").data
+    assert found["scopes"] == f"{tmp_path}/again.jsonl.scopes"
+    assert (tmp_path / "again.jsonl").read_bytes() == file.read_bytes()
+    assert "no session 'other'" in run("export", filled, "other", "--to", tmp_path / "x", code=1).err
+
+
 def test_copy_between_kinds_of_stores_keeps_everything(run, filled: str, tmp_path: Path) -> None:
     folder = f"sqlite+dir:{tmp_path}/folder"
     out = run("copy", filled, folder).out

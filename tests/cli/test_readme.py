@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sessionstore.cli.app import app
+
 README = Path(__file__).parents[2] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
@@ -30,3 +32,9 @@ def test_it_begins_with_two_commands_of_one_line() -> None:
 def test_the_server_example_is_short() -> None:
     lines = [line for line in PYTHON[0].split("\n") if line.strip() and not line.strip().startswith("#")]
     assert len(lines) <= 20
+
+
+def test_the_table_of_commands_is_the_commands() -> None:
+    named = set(re.findall(r"^\| `sessionstore ([a-z]+)", TEXT, re.MULTILINE))
+    groups = {group.name for group in app.registered_groups}
+    assert named == {command.name for command in app.registered_commands} | groups
