@@ -91,13 +91,18 @@ class Ticket:
                 return
         callback()
 
-    def wait(self) -> None:
-        """Block until the turn has come. Raises ``SessionClosedError`` when it was refused."""
+    def wait(self, timeout: float | None = None) -> bool:
+        """Block until the turn has come, for at most ``timeout`` seconds; whether it has.
+
+        Raises ``SessionClosedError`` when it was refused.
+        """
         if self._turn.state is _WAITING:
             settled = threading.Event()
             self.on_settled(settled.set)
-            settled.wait()
+            if not settled.wait(timeout):
+                return False
         self.check()
+        return True
 
     def check(self) -> None:
         """Raise ``SessionClosedError`` unless the turn has come and is not over."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -19,6 +18,7 @@ from sessionstore.errors import (
     StorageError,
     TransactionConflictError,
 )
+from sessionstore.line import Line, Ticket
 from sessionstore.sql.branch_statements import BranchStatements
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.dialects import SqlDialect
@@ -55,7 +55,10 @@ class Lease(Protocol):
         ...
 
     def discard(self) -> None:
-        """It is broken, or its state is not known."""
+        """It is broken, or its state is not known.
+
+        What happens of itself when a lease is dropped, by an interrupt between two steps say.
+        """
         ...
 
 
@@ -256,25 +259,25 @@ class SqlContainer(ABC):
 class WriterLock:
     """Lets the threads of this process write one after the other where the database has one writer.
 
-    They would wait for each other anyway, and SQLite's own waiting is a sleep of up to 0.1 s.
+    They would wait for each other anyway, and SQLite's own waiting is a sleep of up to 0.1 s. It is
+    a line and no lock, because a turn that an interrupt drops ends by itself.
     """
 
     def __init__(self, where: str, timeout: float) -> None:
-        self._lock = threading.Lock()
+        self._line = Line(where)
         self._where = where
         self._timeout = timeout
 
-    def acquire(self) -> None:
-        """Raises ``StorageBusyError`` after the busy timeout."""
-        if not self._lock.acquire(timeout=self._timeout):
+    def acquire(self) -> Ticket:
+        """A turn to release. Raises ``StorageBusyError`` after the busy timeout."""
+        ticket = self._line.enqueue()
+        if not ticket.wait(self._timeout):
+            ticket.release()
             raise StorageBusyError(
                 f"{self._where}: another thread has been writing for {self._timeout:g} s. "
                 "Nothing was written; try again"
             )
-
-    def release(self) -> None:
-        """Let the next in."""
-        self._lock.release()
+        return ticket
 
 
 _by_dialect: dict[str, tuple[Statements, BranchStatements]] = {}

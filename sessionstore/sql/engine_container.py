@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import PoolProxiedConnection, SingletonThreadPool, StaticPool
 
 from sessionstore.errors import StorageBusyError
+from sessionstore.line import Ticket
 from sessionstore.sql.container import Lease, SqlContainer, WriterLock
 from sessionstore.sql.dialects import SqlDialect, dialect_of
 from sessionstore.sql.link import Link
@@ -51,13 +52,12 @@ class EngineContainer(SqlContainer):
         return self._lease(self._lock)
 
     def _lease(self, lock: WriterLock | None) -> Lease:
-        if lock is not None:
-            lock.acquire()
+        turn = None if lock is None else lock.acquire()
         try:
-            return _PoolLease(self.engine.raw_connection(), lock)
+            return _PoolLease(self.engine.raw_connection(), turn)
         except BaseException as error:  # noqa: BLE001 - raised again, perhaps as one of ours
-            if lock is not None:
-                lock.release()
+            if turn is not None:
+                turn.release()
             raise self._translated(error) from None
 
     def _translated(self, error: BaseException) -> BaseException:
@@ -86,13 +86,12 @@ class EngineContainer(SqlContainer):
         return True
 
     def _make_schema(self, where: str) -> None:
-        if self._lock is not None:
-            self._lock.acquire()
+        turn = None if self._lock is None else self._lock.acquire()
         try:
             ensure_schema(self.engine, create=self._create_schema, where=where)
         finally:
-            if self._lock is not None:
-                self._lock.release()
+            if turn is not None:
+                turn.release()
 
     @contextmanager
     def snapshot(self) -> Generator[Link]:
@@ -122,26 +121,35 @@ class EngineContainer(SqlContainer):
 
 
 class _PoolLease:
-    __slots__ = ("_lock", "_proxy", "raw")
+    _over = True  # until __init__ is through: it may be dropped before that
 
-    def __init__(self, proxy: PoolProxiedConnection, lock: WriterLock | None) -> None:
-        self.raw: Any = proxy.driver_connection
+    def __init__(self, proxy: PoolProxiedConnection, turn: Ticket | None) -> None:
+        self._turn = turn
         self._proxy = proxy
-        self._lock = lock
+        self._over = False
+        self.raw: Any = proxy.driver_connection
 
     def give_back(self) -> None:
+        self._over = True
         try:
             self._proxy.close()
         finally:
-            if self._lock is not None:
-                self._lock.release()
+            self._end_turn()
 
     def discard(self) -> None:
         try:
             self._proxy.invalidate()
+            self._over = True
         finally:
-            if self._lock is not None:
-                self._lock.release()
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.release()
+
+    def __del__(self) -> None:
+        if not self._over:
+            self.discard()
 
 
 def container_name(url: URL, dialect: SqlDialect) -> str:

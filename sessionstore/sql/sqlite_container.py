@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sessionstore.errors import SchemaVersionError
+from sessionstore.line import Ticket
 from sessionstore.sql.container import Lease, SqlContainer, WriterLock
 from sessionstore.sql.dialects import SqliteDialect
 from sessionstore.sql.link import Link
@@ -52,12 +53,7 @@ class SqliteFileContainer(SqlContainer):
 
     def lease_for_writing(self) -> Lease:
         """See :meth:`SqlContainer.lease_for_writing`."""
-        self._lock.acquire()
-        try:
-            return _FileLease(self._writable, self._lock)
-        except BaseException:
-            self._lock.release()
-            raise
+        return _FileLease(self._writable, self._lock.acquire())
 
     def ready(self, *, create: bool) -> bool:
         """Raises :class:`DatabaseMissingError` when there is no file."""
@@ -113,19 +109,29 @@ class SqliteFileContainer(SqlContainer):
 
 
 class _FileLease:
-    __slots__ = ("_connections", "_lock", "_token", "raw")
+    _over = True  # until __init__ is through: it may be dropped before that
 
-    def __init__(self, connections: FileConnections, lock: WriterLock | None) -> None:
-        self.raw, self._token = connections.take()
+    def __init__(self, connections: FileConnections, turn: Ticket | None) -> None:
+        self._turn = turn
         self._connections = connections
-        self._lock = lock
+        self.raw, self._token = connections.take()
+        self._over = False
 
     def give_back(self) -> None:
+        # Over from here on: once it is back, somebody else may have the connection.
+        self._over = True
         self._connections.give_back(self.raw, self._token)
-        if self._lock is not None:
-            self._lock.release()
+        self._end_turn()
 
     def discard(self) -> None:
         self._connections.give_back(self.raw, None)
-        if self._lock is not None:
-            self._lock.release()
+        self._over = True
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.release()
+
+    def __del__(self) -> None:
+        if not self._over:
+            self.discard()
