@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from sessionstore.queries import LARGEST_SEQ, BranchQuery
-from sessionstore.sql.branch_statements import CHAIN_PAGE, LARGEST_ARMS, BranchStatements
+from sessionstore.sql.branch_statements import CHAIN_PAGE, LARGEST_ARMS, UNBOUND_ROWS, BranchStatements
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.prepared import Prepared, filled
 from sessionstore.storage import unknown_entry
@@ -78,9 +78,26 @@ class BranchReader:
         self._below = cursor if self._descending and cursor is not None else LARGEST_SEQ
         self._low = cursor + 1 if not self._descending and cursor is not None else 0
         self._complete = False
-        self._ranges, self._own = self._head(query.start, 0 if in_batches else self._limit, self._limit)
+        own_limit = 0 if in_batches else self._limit
+        if self._stops and not statements.ends_at_stops:
+            own_limit = min(own_limit, UNBOUND_ROWS)
+        self._ranges, self._own = self._head(query.start, own_limit, self._limit)
         if not self._ranges:
             raise unknown_entry(query.start)
+        self._cut_at: int | None = None
+        """The number of the last row of the start's own range, where the range goes on behind it."""
+        if self._own and own_limit < self._limit and len(self._own) == own_limit:
+            self._cut_at = self._own[-1][2]
+        self._drop_beyond_stop()
+
+    def _drop_beyond_stop(self) -> None:
+        """Of the start's own range, where the statement did not end at the stop.
+
+        A stop that a filter leaves out is not seen by whoever applies the query again.
+        """
+        stop = self._ranges[0].stop_seq
+        if stop is not None and not self._statements.ends_at_stops:
+            self._own = [row for row in self._own if (row[2] >= stop if self._descending else row[2] <= stop)]
 
     def pages(self) -> Iterator[list[Row]]:
         """Rows in read order, a page for each statement."""
@@ -91,6 +108,9 @@ class BranchReader:
         left = self._limit - len(page)
         yield page
         done = 1
+        if self._cut_at is not None:
+            self._ranges[0] = self._ranges[0]._replace(high=self._cut_at - 1)
+            done = 0
         while left > 0:
             # A batch is filled before it is read; the number of statements is bounded by that.
             while len(self._ranges) - done < LARGEST_ARMS and self._find_more():
@@ -108,6 +128,9 @@ class BranchReader:
             pass
         if len(self._ranges) == 1:
             yield self._own
+            if self._cut_at is not None:
+                self._low = self._cut_at + 1
+                yield self._read([self._arm(self._ranges[0], self._limit - len(self._own))])
             return
         own = self._own if self._limit == LARGEST_SEQ and not self._stops else None
         ranges = self._ranges if own is None else self._ranges[1:]

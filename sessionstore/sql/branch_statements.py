@@ -7,12 +7,14 @@ within a range the index gives the order, and ranges are put in order by the rea
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     CTE,
     BigInteger,
+    BindParameter,
     ColumnElement,
+    CompoundSelect,
     FromClause,
     Integer,
     Label,
@@ -38,6 +40,9 @@ from sessionstore.sql.prepared import BySize, Prepared
 from sessionstore.sql.statements import ENTRIES, ENTRY_COLUMNS, STRUCTURE_COLUMNS
 from sessionstore.sql.types import ExactText
 
+UNBOUND_ROWS: Final = 200
+"""Rows of the start's own range that a head reads where it cannot end at a stop by itself."""
+
 CHAIN_PAGE: Final = 990
 """Ranges that one head finds. MariaDB and MySQL end a recursion after 1,000 rounds."""
 
@@ -59,6 +64,7 @@ class BranchStatements:
 
     def __init__(self, dialect: SqlDialect) -> None:
         self._dialect = dialect
+        self.ends_at_stops: Final = dialect.seeks_subqueries
         self.copying: Final = CopyStatements(dialect)
         self._heads: dict[tuple[Order, bool, bool, bool], Prepared] = {}
         self._arms: dict[tuple[Order, bool, bool], BySize] = {}
@@ -75,7 +81,7 @@ class BranchStatements:
         if found is None:
             names = [*HEAD_NAMES, *(_STOP_NAMES if stops else ()), *(_FILTER_NAMES if filtered else ())]
             found = self._heads[key] = Prepared(
-                _head(order, payload, stops, filtered), names, self._dialect.compiler
+                _Shape(self._dialect, order, payload, filtered).head(stops), names, self._dialect.compiler
             )
         return found
 
@@ -89,16 +95,14 @@ class BranchStatements:
 
     def _make_arms(self, order: Order, payload: bool, filtered: bool, size: int) -> Prepared:
         names = ["session_id", *(_FILTER_NAMES if filtered else ())]
+        shape = _Shape(self._dialect, order, payload, filtered)
         arms: list[Select[*tuple[Any, ...]]] = []
         for number in range(size):
             own = [f"{name}_{number}" for name in ("segment_seq", "low", "high", "limit")]
             names += own
             segment_seq, low, high, limit = own
             arms.append(
-                _range(
-                    order,
-                    payload,
-                    filtered,
+                shape.range(
                     segment_seq=bindparam(segment_seq, type_=BigInteger()),
                     low=bindparam(low, type_=BigInteger()),
                     high=bindparam(high, type_=BigInteger()),
@@ -109,138 +113,150 @@ class BranchStatements:
         return Prepared(statement, names, self._dialect.compiler)
 
 
-def _head(order: Order, payload: bool, stops: bool, filtered: bool) -> Any:
-    chain = _chain(order, stops)
-    ranges = select(
-        chain.c.id,
-        cast(chain.c.depth, _DIGITS).label("parent_id"),
-        (literal_column("-1", Integer) - chain.c.round).label("seq"),
-        chain.c.seq.label("timestamp"),
-        cast(chain.c.segment_seq, _DIGITS).label("type"),
-        cast(chain.c.stop_seq, _DIGITS).label("custom_type"),
-        *([null().label("payload")] if payload else []),
-    )
-    own = _own_range(order, payload, stops, filtered).subquery()
-    return union_all(ranges, select(own))
+class _Shape(NamedTuple):
+    """Builds the statements for one way to read a path."""
 
+    dialect: SqlDialect
+    order: Order
+    payload: bool
+    filtered: bool
 
-def _chain(order: Order, stops: bool) -> CTE:
-    """The ranges from the start's to the root's, or as far as they are needed."""
-    session_id = bindparam("session_id", type_=ENTRIES.c.session_id.type)
-    below = bindparam("below", type_=BigInteger())
-    start, parent, first = ENTRIES.alias("start"), ENTRIES.alias("parent"), ENTRIES.alias("first")
-
-    def columns(entry: FromClause, round: ColumnElement[int], base: ColumnElement[Any]) -> list[Label[Any]]:
-        stop = _stop_seq(order, entry.c.segment_seq, entry.c.seq) if stops else cast(null(), BigInteger)
-        return [
-            round.label("round"),
-            entry.c.id.label("id"),
-            entry.c.segment_seq.label("segment_seq"),
-            entry.c.seq.label("seq"),
-            entry.c.depth.label("depth"),
-            base.label("base_depth"),
-            stop.label("stop_seq"),
+    def head(self, stops: bool) -> CompoundSelect[*tuple[Any, ...]]:
+        """Ranges and the start's own range; ``stops`` when an entry ends the scan."""
+        chain = self._chain(stops)
+        ranges = [
+            chain.c.id,
+            cast(chain.c.depth, _DIGITS).label("parent_id"),
+            (literal_column("-1", Integer) - chain.c.round).label("seq"),
+            chain.c.seq.label("timestamp"),
+            cast(chain.c.segment_seq, _DIGITS).label("type"),
+            cast(chain.c.stop_seq, _DIGITS).label("custom_type"),
+            *([null().label("payload")] if self.payload else []),
         ]
+        return union_all(select(*ranges), select(self._own_range(stops).subquery()))
 
-    chain = (
-        select(*columns(start, literal_column("0", Integer), case((start.c.seq < below, start.c.depth))))
-        .where(start.c.session_id == session_id, start.c.id == bindparam("start"))
-        .cte("chain", recursive=True)
-    )
-    # Covered so far: the depths between the first range that counts and the next range.
-    base = case((chain.c.base_depth.is_not(None), chain.c.base_depth), (parent.c.seq < below, parent.c.depth))
-    needed = [
-        chain.c.round < literal_column(str(CHAIN_PAGE - 1), Integer),
-        parent.c.seq > bindparam("floor", type_=BigInteger()),
-        or_(
-            chain.c.base_depth.is_(None),
-            chain.c.base_depth - parent.c.depth < bindparam("cover", type_=BigInteger()),
-        ),
-    ]
-    if stops and order == "desc":
-        needed.append(chain.c.stop_seq.is_(None))
-    step = (
-        select(*columns(parent, chain.c.round + literal_column("1", Integer), base))
-        .select_from(chain)
-        .join(first, and_(first.c.session_id == session_id, first.c.seq == chain.c.segment_seq))
-        .join(parent, and_(parent.c.session_id == session_id, parent.c.id == first.c.parent_id))
-        .where(*needed)
-    )
-    return chain.union_all(step)
+    def _chain(self, stops: bool) -> CTE:
+        """The ranges from the start's to the root's, or as far as they are needed."""
+        session_id = _session_id()
+        below = bindparam("below", type_=BigInteger())
+        start, parent, first = ENTRIES.alias("start"), ENTRIES.alias("parent"), ENTRIES.alias("first")
 
+        def columns(
+            entry: FromClause, round: ColumnElement[int], base: ColumnElement[Any]
+        ) -> list[Label[Any]]:
+            stop: ColumnElement[Any] = cast(null(), BigInteger)
+            if stops:
+                stop = self._stop_seq(entry.c.segment_seq, entry.c.seq)
+            return [
+                round.label("round"),
+                entry.c.id.label("id"),
+                entry.c.segment_seq.label("segment_seq"),
+                entry.c.seq.label("seq"),
+                entry.c.depth.label("depth"),
+                base.label("base_depth"),
+                stop.label("stop_seq"),
+            ]
 
-def _stop_seq(order: Order, segment_seq: ColumnElement[int], up_to: ColumnElement[int]) -> ScalarSelect[int]:
-    """The first entry of a range, in read order, at which the scan stops."""
-    entry = ENTRIES.alias("stop")
-    return (
-        select(entry.c.seq)
-        .where(
-            entry.c.session_id == bindparam("session_id", type_=entry.c.session_id.type),
-            entry.c.segment_seq == segment_seq,
-            entry.c.seq <= up_to,
-            or_(entry.c.type == bindparam("stop_type"), entry.c.id == bindparam("stop_id")),
+        chain = (
+            select(*columns(start, literal_column("0", Integer), case((start.c.seq < below, start.c.depth))))
+            .where(start.c.session_id == session_id, start.c.id == bindparam("start"))
+            .cte("chain", recursive=True)
         )
-        .order_by(entry.c.seq if order == "asc" else entry.c.seq.desc())
-        .limit(literal_column("1", Integer))
-        .scalar_subquery()
-    )
+        # Covered so far: the depths between the first range that counts and the next range.
+        base = case(
+            (chain.c.base_depth.is_not(None), chain.c.base_depth), (parent.c.seq < below, parent.c.depth)
+        )
+        needed = [
+            chain.c.round < literal_column(str(CHAIN_PAGE - 1), Integer),
+            parent.c.seq > bindparam("floor", type_=BigInteger()),
+            or_(
+                chain.c.base_depth.is_(None),
+                chain.c.base_depth - parent.c.depth < bindparam("cover", type_=BigInteger()),
+            ),
+        ]
+        if stops and self.order == "desc":
+            needed.append(chain.c.stop_seq.is_(None))
+        step = (
+            select(*columns(parent, chain.c.round + literal_column("1", Integer), base))
+            .select_from(chain)
+            .join(first, and_(first.c.session_id == session_id, first.c.seq == chain.c.segment_seq))
+            .join(parent, and_(parent.c.session_id == session_id, parent.c.id == first.c.parent_id))
+            .where(*needed)
+        )
+        return chain.union_all(step)
 
-
-def _own_range(order: Order, payload: bool, stops: bool, filtered: bool) -> Select[*tuple[Any, ...]]:
-    """The range that the start lies in; for it alone the numbers are not known beforehand."""
-
-    def of_start(name: str) -> ScalarSelect[int]:
-        start = ENTRIES.alias("start")
+    def _stop_seq(self, segment_seq: ColumnElement[int], up_to: ColumnElement[int]) -> ScalarSelect[int]:
+        """The first entry of a range, in read order, at which the scan stops."""
+        entry = ENTRIES.alias("stop")
         return (
-            select(start.c[name])
+            self.dialect.along_segment(select(*[entry.c.seq]), entry)
             .where(
-                start.c.session_id == bindparam("session_id", type_=start.c.session_id.type),
-                start.c.id == bindparam("start"),
+                entry.c.session_id == _session_id(),
+                self.dialect.in_segment(entry, segment_seq, literal_column("0", BigInteger), up_to),
+                or_(entry.c.type == bindparam("stop_type"), entry.c.id == bindparam("stop_id")),
             )
+            .order_by(*self._in_order(entry))
+            .limit(literal_column("1", Integer))
             .scalar_subquery()
         )
 
-    segment_seq, start_seq = of_start("segment_seq"), of_start("seq")
-    low: ColumnElement[int] = bindparam("low", type_=BigInteger())
-    high: ColumnElement[int] = start_seq
-    # One bound on either side: of two, an index takes one and the rows up to the other are walked.
-    if order == "desc":
-        below = bindparam("below", type_=BigInteger())
-        high = case((start_seq < below, start_seq), else_=below - literal_column("1", Integer))
-    if stops:
-        stop = _stop_seq(order, segment_seq, start_seq)
-        if order == "desc":
-            low = func.coalesce(stop, low)
-        else:
-            high = func.coalesce(stop, high)
-    return _range(order, payload, filtered, segment_seq=segment_seq, low=low, high=high, limit="limit")
+    def _own_range(self, stops: bool) -> Select[*tuple[Any, ...]]:
+        """The range that the start lies in; for it alone the numbers are not known beforehand."""
+        segment_seq, start_seq = _of_start("segment_seq"), _of_start("seq")
+        low: ColumnElement[int] = bindparam("low", type_=BigInteger())
+        high: ColumnElement[int] = start_seq
+        # One bound on either side: of two, an index takes one and the rows up to the other are walked.
+        if self.order == "desc":
+            below = bindparam("below", type_=BigInteger())
+            high = case((start_seq < below, start_seq), else_=below - literal_column("1", Integer))
+        if stops and self.dialect.seeks_subqueries:
+            stop = self._stop_seq(segment_seq, start_seq)
+            if self.order == "desc":
+                low = func.coalesce(stop, low)
+            else:
+                high = func.coalesce(stop, high)
+        return self.range(segment_seq=segment_seq, low=low, high=high, limit="limit")
 
-
-def _range(
-    order: Order,
-    payload: bool,
-    filtered: bool,
-    *,
-    segment_seq: ColumnElement[int],
-    low: ColumnElement[int],
-    high: ColumnElement[int],
-    limit: str,
-) -> Select[*tuple[Any, ...]]:
-    statement = (
-        select(*(ENTRIES.c[name] for name in (ENTRY_COLUMNS if payload else STRUCTURE_COLUMNS)))
-        .where(
-            ENTRIES.c.session_id == bindparam("session_id"),
-            ENTRIES.c.segment_seq == segment_seq,
-            ENTRIES.c.seq >= low,
-            ENTRIES.c.seq <= high,
-        )
-        .order_by(ENTRIES.c.seq if order == "asc" else ENTRIES.c.seq.desc())
-        .limit(bindparam(limit, type_=BigInteger()))
-    )
-    if filtered:
-        for name in _FILTER_NAMES:  # an empty filter lets everything pass
-            wanted = bindparam(name, type_=ENTRIES.c[name].type)
-            statement = statement.where(
-                or_(wanted == literal_column("''", String), ENTRIES.c[name] == wanted)
+    def range(
+        self,
+        *,
+        segment_seq: ColumnElement[int],
+        low: ColumnElement[int],
+        high: ColumnElement[int],
+        limit: str,
+    ) -> Select[*tuple[Any, ...]]:
+        """Entries of one range in read order, ``limit`` being the name of a parameter."""
+        columns = ENTRY_COLUMNS if self.payload else STRUCTURE_COLUMNS
+        statement = (
+            self.dialect.along_segment(select(*(ENTRIES.c[name] for name in columns)), ENTRIES)
+            .where(
+                ENTRIES.c.session_id == bindparam("session_id"),
+                self.dialect.in_segment(ENTRIES, segment_seq, low, high),
             )
-    return statement
+            .order_by(*self._in_order(ENTRIES))
+            .limit(bindparam(limit, type_=BigInteger()))
+        )
+        if self.filtered:
+            for name in _FILTER_NAMES:  # an empty filter lets everything pass
+                wanted = bindparam(name, type_=ENTRIES.c[name].type)
+                statement = statement.where(
+                    or_(wanted == literal_column("''", String), ENTRIES.c[name] == wanted)
+                )
+        return statement
+
+    def _in_order(self, entries: FromClause) -> list[ColumnElement[Any]]:
+        columns = self.dialect.segment_order(entries)
+        return [column if self.order == "asc" else column.desc() for column in columns]
+
+
+def _session_id() -> BindParameter[str]:
+    return bindparam("session_id", type_=ENTRIES.c.session_id.type)
+
+
+def _of_start(name: str) -> ScalarSelect[int]:
+    start = ENTRIES.alias("start")
+    return (
+        select(start.c[name])
+        .where(start.c.session_id == _session_id(), start.c.id == bindparam("start"))
+        .scalar_subquery()
+    )

@@ -60,7 +60,7 @@ class Prepared:
             raise ValueError(f"{sorted(unused)} are no parameters of {self.sql}")
         # Such as the OFFSET 0 that SQLite's LIMIT is written with.
         constants = [name for name in dict.fromkeys(order) if name not in names]
-        self._constants = tuple(compiled.params[name] for name in constants)
+        self._constants = tuple(compiled.binds[name].value for name in constants)
         listed = None if expanded is None else compiled.binds[expanded.name]
         bound = [compiled.binds.get(name, listed) for name in order]
         places = {name: place for place, name in enumerate((*names, *constants))}

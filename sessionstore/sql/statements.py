@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
+    Integer,
     Select,
     Table,
     and_,
     bindparam,
     delete,
-    exists,
     insert,
-    not_,
+    literal_column,
     null,
     or_,
     select,
@@ -23,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from sessionstore.queries import Order
+from sessionstore.queries import LARGEST_SEQ, Order
 from sessionstore.sql.dbapi import Values
 from sessionstore.sql.dialects import SqlDialect
 from sessionstore.sql.models import EntryRow, ListValueRow, ScalarValueRow, SessionRow, UsageLedgerRow
@@ -213,18 +214,30 @@ class Statements:
 
         Of a ledger row only the id is told; its ``seq`` is NULL.
         """
-        later = ENTRIES.alias("later")
+        dialect = self._dialect
+        last = ENTRIES.alias("last")
         session_id = bindparam("session_id", type_=ENTRIES.c.session_id.type)
-        ends_segment = not_(
-            exists().where(
-                later.c.session_id == session_id,
-                later.c.segment_seq == ENTRIES.c.segment_seq,
-                later.c.seq > ENTRIES.c.seq,
+        # The last entry of the segment is one step in the index; "no later one exists" is a walk
+        # for a planner that expects to find one soon.
+        newest = (
+            dialect.along_segment(select(*[last.c.seq]), last)
+            .where(
+                last.c.session_id == session_id,
+                dialect.in_segment(
+                    last,
+                    ENTRIES.c.segment_seq,
+                    ENTRIES.c.seq,
+                    literal_column(str(LARGEST_SEQ), BigInteger),
+                ),
             )
+            .order_by(*(column.desc() for column in dialect.segment_order(last)))
+            .limit(literal_column("1", Integer))
+            .scalar_subquery()
         )
+        ends_segment = newest == ENTRIES.c.seq
         found: list[ColumnElement[Any]] = [ENTRIES.c[name] for name in ("id", "seq", "segment_seq", "depth")]
         taken: list[ColumnElement[Any]] = [LEDGER.c.id, *(null() for _ in range(4))]
-        one_of = self._dialect.one_of
+        one_of = dialect.one_of
         statement = union_all(
             select(*[*found, ends_segment]).where(
                 ENTRIES.c.session_id == session_id, one_of(ENTRIES.c.id, "items")

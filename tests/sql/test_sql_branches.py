@@ -115,6 +115,7 @@ def test_every_option_gives_what_a_walk_gives(
 ) -> None:
     if small_pages:  # as paths of thousands of divergences are read
         monkeypatch.setattr(branch_reader, "LARGEST_ARMS", 2)
+        monkeypatch.setattr(branch_reader, "UNBOUND_ROWS", 3)
     tree = Tree(new_store(), seed, 150)
     for _ in range(120):
         start = tree.random.choice(list(tree.parents))
@@ -149,6 +150,26 @@ def _fresh_head(self: Any, order: Any, *, payload: bool, stops: bool, filtered: 
 
 
 _HEAD = branch_statements.BranchStatements.head
+
+
+def test_a_page_that_begins_inside_an_older_range_misses_nothing(new_store: Callable[[], Storage]) -> None:
+    store = new_store()
+    trunk = [f"t{index}" for index in range(12)]
+    parents = [None, *trunk[:-1]]
+    seqs = store.commit(
+        [
+            insert_entry(NewMessageEntry(id, parent, {"role": "user"}))
+            for id, parent in zip(trunk, parents, strict=True)
+        ]
+    ).seqs
+    store.commit(
+        [insert_entry(NewMessageEntry("tip", "t8", {"role": "user"}))]
+    )  # leaves the trunk's end aside
+    for at in (2, 5):
+        older = store.scan_branch("tip", cursor=seqs[at], limit=2)
+        assert [entry.id for entry in older] == trunk[at - 2 : at][::-1]
+        newer = store.scan_branch("tip", cursor=seqs[at], limit=2, order="asc")
+        assert [entry.id for entry in newer] == trunk[at + 1 : at + 3]
 
 
 def test_texts_that_no_store_can_hold_match_nothing(new_store: Callable[[], Storage]) -> None:

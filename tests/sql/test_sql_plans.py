@@ -109,7 +109,7 @@ def test_new_ids_and_parents_are_looked_up_by_key(database: sqlite3.Connection) 
     assert_ranges_only(lines)
     assert any("entries USING PRIMARY KEY (session_id=? AND id=?)" in line for line in lines)
     assert any("usage_ledger USING PRIMARY KEY (session_id=? AND id=?)" in line for line in lines)
-    assert any("later USING" in line and "segment_seq=? AND seq>?" in line for line in lines)
+    assert any("last USING" in line and "segment_seq=? AND seq>? AND seq<?" in line for line in lines)
 
 
 @pytest.mark.parametrize(("places", "scopes"), [(1, 1), (3, 0), (0, 2), (200, 30)])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
-from sqlalchemy import ColumnElement, Insert, Table, bindparam
+from sqlalchemy import ColumnElement, FromClause, Insert, Select, Table, and_, bindparam
 from sqlalchemy.engine import Dialect
 
 from sessionstore.errors import SessionStoreError
@@ -33,6 +33,9 @@ class SqlDialect(ABC):
     batches_deletes: ClassVar[bool]
     """Whether the driver sends an ``executemany`` of a DELETE without a round trip for each row."""
 
+    seeks_subqueries: ClassVar[bool] = True
+    """Whether the value of a subquery that reads rows can bound the range of an index."""
+
     array_parameters: ClassVar[bool] = False
     """Whether the list of :meth:`one_of` is a single parameter."""
 
@@ -45,6 +48,31 @@ class SqlDialect(ABC):
     def one_of(self, column: ColumnElement[str], name: str) -> ColumnElement[bool]:
         """Whether ``column`` is among the values of the list parameter ``name``."""
         return column.in_(bindparam(name, expanding=True))
+
+    def in_segment(
+        self,
+        entries: FromClause,
+        segment_seq: ColumnElement[int],
+        low: ColumnElement[int],
+        high: ColumnElement[int],
+    ) -> ColumnElement[bool]:
+        """Whether an entry is of this segment, with a number from ``low`` to ``high``.
+
+        Written so that the planner takes the index on (session_id, segment_seq, seq), whatever
+        its statistics say of the sizes of segments.
+        """
+        return and_(entries.c.segment_seq == segment_seq, entries.c.seq >= low, entries.c.seq <= high)
+
+    def segment_order(self, entries: FromClause) -> Sequence[ColumnElement[int]]:
+        """What puts entries of one segment in order, along the same index."""
+        return [entries.c.seq]
+
+    def along_segment(
+        self, statement: Select[*tuple[Any, ...]], entries: FromClause
+    ) -> Select[*tuple[Any, ...]]:
+        """Name that index to a planner that has to be told."""
+        del entries
+        return statement
 
     # -- transactions ------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Insert, Table
+from sqlalchemy import FromClause, Insert, Select, Table
 from sqlalchemy.dialects.mysql import insert
 from sqlalchemy.dialects.mysql.pymysql import MySQLDialect_pymysql
 
@@ -14,6 +14,8 @@ from sessionstore.errors import SessionStoreError
 from sessionstore.sql.dbapi import Values
 from sessionstore.sql.dialects.base import SqlDialect
 from sessionstore.sql.driver_errors import Failure, mariadb_failure, missing_driver, too_large
+
+SEGMENT_INDEX: Final = "ix_entries_session_id_segment_seq_seq"
 
 _SMALLEST_SUSPECT = 1_000_000
 """Bytes. Nobody has a smaller packet size than what the driver itself cuts batches to."""
@@ -28,6 +30,7 @@ class MariadbDialect(SqlDialect):
     name = "mariadb"
     update_returns = False
     batches_deletes = False
+    seeks_subqueries = False  # one that may read over 100 rows is not run before the plan is made
 
     def __init__(self, driver: str = "pymysql") -> None:
         try:
@@ -44,6 +47,12 @@ class MariadbDialect(SqlDialect):
         del keys
         statement = insert(table)
         return statement.on_duplicate_key_update({name: statement.inserted[name] for name in updated})
+
+    def along_segment(
+        self, statement: Select[*tuple[Any, ...]], entries: FromClause
+    ) -> Select[*tuple[Any, ...]]:
+        """The optimiser would read the whole session where it expects most of it in one segment."""
+        return statement.with_hint(entries, f"FORCE INDEX ({SEGMENT_INDEX})", self.compiler.name)
 
     def begin_write(self, raw: Any) -> None:
         """In autocommit mode, that of our own connections; else the first statement begins."""
