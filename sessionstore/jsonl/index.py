@@ -31,24 +31,37 @@ class IdTable(Container[str]):
     def __init__(self) -> None:
         self._hashes: Final = array("q")
         self._table = array("i", [_FREE]) * 64
+        # An id is mostly looked for right before it is added, and right after it by its child.
+        self._looked_for: str | None = None
+        self._slot = 0
+        self._last: str | None = None
 
     def __len__(self) -> int:
         return len(self._hashes)
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self.find(id) >= 0
+        return isinstance(id, str) and len(self._hashes) > 0 and self.find(id) >= 0
 
     def find(self, id: str) -> int:
         """The number of an id; negative where it was never added."""
-        return self._table[self._probe(hash(id) & _MASK)]
+        if id == self._last:
+            return len(self._hashes) - 1
+        self._looked_for = id
+        self._slot = self._probe(hash(id) & _MASK)
+        return self._table[self._slot]
 
     def add(self, id: str) -> None:
         """Add an id that was not added before."""
+        hashed = hash(id) & _MASK
         if 2 * len(self._hashes) >= len(self._table):
             self._grow()
-        hashed = hash(id) & _MASK
-        self._table[self._probe(hashed)] = len(self._hashes)
+            self._slot = self._probe(hashed)
+        elif id != self._looked_for:
+            self._slot = self._probe(hashed)
+        self._table[self._slot] = len(self._hashes)
         self._hashes.append(hashed)
+        self._last = id
+        self._looked_for = None
 
     def _probe(self, hashed: int) -> int:
         table, hashes = self._table, self._hashes
@@ -90,18 +103,21 @@ class MintedIds:
 
 
 class EntryTable:
-    """The entries of a file in order: their ids, their parents, and where their lines begin."""
+    """The entries of a file in order: ids, parents, which are messages, where their lines begin."""
 
     def __init__(self) -> None:
         self.ids: Final = IdTable()
         self.parents: Final = array("i")
         self.offsets: Final = array("q")
+        self.messages: Final = bytearray()
 
-    def add(self, id: str, parent_id: str | None, offset: int) -> None:
-        """Add an entry; ``parent_id``, if any, was added before."""
+    def add(self, entry: EntryLine, offset: int) -> None:
+        """Add an entry whose parent, if any, was added before."""
+        parent_id = entry.parent_id
         self.parents.append(_FREE if parent_id is None else self.ids.find(parent_id))
         self.offsets.append(offset)
-        self.ids.add(id)
+        self.messages.append(entry.type == "message")
+        self.ids.add(entry.id)
 
     def path(self, number: int) -> Iterator[int]:
         """The numbers of the entries from one to its root."""
@@ -186,7 +202,7 @@ class FileIndex:
 
     def add_entry(self, entry: EntryLine, offset: int) -> None:
         """Take an entry whose parent is there."""
-        self.entries.add(entry.id, entry.parent_id, offset)
+        self.entries.add(entry, offset)
 
     def add_usage(self, row: UsageLine, offset: int) -> None:
         """Take a row of the ledger."""

@@ -63,8 +63,8 @@ def recover(path: str, ids: IdGenerator, *, fsync: bool, accept: Callable[[FileH
     recovered = Recovered(found, main.state, log, scopes, header.format < FORMAT, source.modified_at)
     if not recovered.is_legacy:
         _tidy(listing, sidecars)
-        for log in (log, *scopes.logs()):
-            log.repair()
+        for appendable in (log, *scopes.logs()):
+            appendable.repair()
         scopes.settle()
     return recovered
 

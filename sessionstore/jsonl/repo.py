@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Hashable
 from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
+from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import ImageHeader, SessionImage, SessionSnapshot
 from sessionstore.jsonl.checking import check_files
@@ -27,8 +28,15 @@ from sessionstore.jsonl.files import SourceFile
 from sessionstore.jsonl.finding import Folders, Found, peek
 from sessionstore.jsonl.headers import FileHeader
 from sessionstore.jsonl.making import make_empty, make_from_image
-from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, failed, remove, sync_directory
-from sessionstore.jsonl.recovery import recover
+from sessionstore.jsonl.publish import (
+    TEMPORARY_SUFFIX,
+    NewFile,
+    failed,
+    remove,
+    sync_directory,
+    temporary_beside,
+)
+from sessionstore.jsonl.recovery import Recovered, recover
 from sessionstore.jsonl.sidecars import scopes_directory
 from sessionstore.jsonl.source import find_header, snapshot_of
 from sessionstore.jsonl.storage import JsonlStorage
@@ -36,6 +44,8 @@ from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.repository import SessionRef, SessionRepo, page
 from sessionstore.storage import StorageBase
 from sessionstore.usage import SessionStats
+
+_ATTEMPTS: Final = 10
 
 
 class _Key(NamedTuple):
@@ -64,6 +74,9 @@ class JsonlSessionRepo(SessionRepo):
         self._root = Path(os.path.realpath(root))
         self._folders = Folders(self._root)
         self._fsync = fsync
+        # Destinations of forks between their making and their opening. What was just written, and
+        # may be large, is read when the session is first used.
+        self._fresh: dict[str, SessionMetadata] = {}
 
     @property
     def container(self) -> str:
@@ -148,7 +161,10 @@ class JsonlSessionRepo(SessionRepo):
         def make(path: Path, header: ImageHeader) -> None:
             make_from_image(path, header, image, fsync=self._fsync)
 
-        return self._make(metadata, make)
+        made = self._make(metadata, make)
+        if isinstance(image, ForkImage):
+            self._fresh[made.path or ""] = made
+        return made
 
     def _make(self, metadata: SessionMetadata, make: Callable[[Path, ImageHeader], None]) -> SessionMetadata:
         path = self._home(metadata)
@@ -173,8 +189,14 @@ class JsonlSessionRepo(SessionRepo):
 
     def _open(self, session: SessionRef) -> tuple[SessionMetadata, StorageBase]:
         path, accept = self._locate(session)
-        with self._missing_is_not_found(session):
-            found = recover(str(path), self._id_generator, fsync=self._fsync, accept=accept)
+
+        def read() -> Recovered:
+            with self._missing_is_not_found(session):
+                return recover(str(path), self._id_generator, fsync=self._fsync, accept=accept)
+
+        if isinstance(session, SessionMetadata) and self._fresh.pop(str(path), None) is session:
+            return session, self._storage(session, read)
+        found = read()
         header = found.header
         metadata = SessionMetadata(
             id=header.id,
@@ -186,10 +208,12 @@ class JsonlSessionRepo(SessionRepo):
             modified_at=found.modified_at,
             legacy_parent_session_path=header.legacy_parent_session_path,
         )
-        storage = JsonlStorage(
-            found, metadata, fsync=self._fsync, clock=self._clock, id_generator=self._id_generator
+        return metadata, self._storage(metadata, lambda: found)
+
+    def _storage(self, metadata: SessionMetadata, load: Callable[[], Recovered]) -> StorageBase:
+        return JsonlStorage(
+            metadata, load, fsync=self._fsync, clock=self._clock, id_generator=self._id_generator
         )
-        return metadata, storage
 
     @contextmanager
     def _missing_is_not_found(self, session: SessionRef) -> Generator[None, None, None]:
@@ -222,6 +246,7 @@ class JsonlSessionRepo(SessionRepo):
             id = session if isinstance(session, str) else session.id
             raise not_found(id, self.container)
         accept(found.header)
+        self._fresh.pop(str(path), None)
         try:
             path.unlink()
         except FileNotFoundError:
@@ -239,6 +264,9 @@ class JsonlSessionRepo(SessionRepo):
                 f"session {found.header.id!r} is deleted, but {directory} could not be removed: "
                 f"{error.strerror or error}"
             ) from error
+        with suppress(OSError):
+            path.parent.rmdir()  # unless other sessions are there
+            return
         if self._fsync:
             sync_directory(path.parent)
 
@@ -298,16 +326,31 @@ def _is_of(metadata: SessionMetadata, header: FileHeader) -> bool:
 
 @contextmanager
 def _folder(path: Path, *, fsync: bool) -> Generator[None, None, None]:
-    """Make a folder where there is none; those that were made go again when the block fails."""
+    """Make a folder where there is none, and keep it; what was made goes when the block fails."""
     made: builtins.list[Path] = []
     try:
-        _make_folders(path, made, fsync=fsync)
-        yield
+        keeper = _kept(path, made, fsync=fsync)
+        try:
+            yield
+        finally:
+            keeper.discard()
     except BaseException:
         for folder in reversed(made):
             with suppress(OSError):
                 folder.rmdir()
         raise
+
+
+def _kept(path: Path, made: builtins.list[Path], *, fsync: bool) -> NewFile:
+    """A file that keeps the folder from being removed with its last session, by whoever deletes that."""
+    for _ in range(_ATTEMPTS):
+        _make_folders(path, made, fsync=fsync)
+        try:
+            return NewFile(temporary_beside(path / "new"))
+        except StorageError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+    raise StorageError(f"cannot write to {path}: it is removed again and again")
 
 
 def _make_folders(path: Path, made: builtins.list[Path], *, fsync: bool) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from sessionstore.jsonl.open_snapshot import OpenSnapshot
 from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, sync_directory
 from sessionstore.jsonl.recovery import Recovered
 from sessionstore.jsonl.rows import entry_record, entry_structure
+from sessionstore.jsonl.state import SessionState
 from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.plan import CommitPlan, Step
 from sessionstore.queries import BranchQuery, ListQuery, ScanQuery
@@ -31,17 +32,29 @@ from sessionstore.storage import StorageBase, conflict_error, unknown_entry
 from sessionstore.usage import SessionStats, usage_to_json
 
 
+class _Loaded:
+    """What an open session consists of."""
+
+    def __init__(self, recovered: Recovered) -> None:
+        self.header: Final = recovered.header
+        self.state: Final = recovered.state
+        self.scopes: Final = recovered.scopes
+        self.log = recovered.log
+        self.is_legacy = recovered.is_legacy
+
+
 class JsonlStorage(StorageBase):
     """Reads from memory, commits to files.
 
-    A commit writes its line on the commit line, without holding up readers; once the line is in
-    the file the state in memory follows, whatever else happens.
+    ``load`` reads the session when it is first needed. A commit writes its line on the commit
+    line, without holding up readers; once the line is in the file the state in memory follows,
+    whatever else happens.
     """
 
     def __init__(
         self,
-        recovered: Recovered,
         metadata: SessionMetadata,
+        load: Callable[[], Recovered],
         *,
         fsync: bool,
         clock: Clock,
@@ -49,22 +62,34 @@ class JsonlStorage(StorageBase):
     ) -> None:
         super().__init__(f"session {metadata.id!r}")
         self._metadata = metadata
-        self._header = recovered.header
-        self._state = recovered.state
-        self._log = recovered.log
-        self._scopes = recovered.scopes
-        self._is_legacy = recovered.is_legacy
+        self._load = load
+        self._loaded: _Loaded | None = None
+        self._loading = threading.Lock()
         self._fsync = fsync
         self._clock = clock
         self._id_generator = id_generator
         # Readers and the one writer of the state; never held while a file is written.
         self._guard = threading.Lock()
 
+    def _session(self) -> _Loaded:
+        """The session as its files tell it, read when it is first needed."""
+        if self._loaded is None:
+            with self._loading:
+                if self._loaded is None:
+                    self._loaded = _Loaded(self._load())
+        return self._loaded
+
+    def _current(self) -> SessionState:
+        """The state, to be used under the guard."""
+        loaded = self._loaded or self._session()
+        return loaded.state
+
     # -- commits -----------------------------------------------------------------------------
 
     def _apply(self, plan: CommitPlan, expected_seq: int | None) -> CommitResult:
         timestamp = self._clock()
-        state = self._state
+        session = self._session()
+        state = session.state
         with self._guard:
             state.finish()
             first_seq = state.next_seq
@@ -75,118 +100,138 @@ class JsonlStorage(StorageBase):
             state.prove(plan)
             numbered = plan.numbered(first_seq, timestamp)
             stats = state.counted(numbered)
-        self._check_files()
-        self._write(numbered, stats, timestamp)
+        self._check_files(session)
+        if session.is_legacy:
+            self._write_upgrading(session, numbered, stats, timestamp)
+        elif numbered.scope_id:
+            self._append_scoped(session, numbered, stats)
+        else:
+            self._append(session, numbered, stats)
         return CommitResult(first_seq, plan.seqs(first_seq), timestamp, stats)
 
-    def _check_files(self) -> None:
+    def _check_files(self, session: _Loaded) -> None:
         try:
-            self._log.check()
+            session.log.check()
         except FileNotFoundError:
             raise not_found(self._metadata.id, self._metadata.container) from None
-        self._scopes.check()
+        session.scopes.check()
 
-    def _write(self, plan: CommitPlan, stats: SessionStats, timestamp: int) -> None:
-        if plan.scope_id:
-            if self._is_legacy:
-                self._upgrade(None, stats, timestamp)
-            self._append_scoped(plan, stats)
-        elif self._is_legacy:
-            self._upgrade(plan, stats, timestamp)
-        else:
-            self._append(plan, stats)
+    def _append(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
+        length = session.log.length
+        try:
+            session.log.append(transaction_line(plan.steps))
+        finally:
+            if session.log.length != length:
+                self._settle(session, plan, stats)
         if plan.retired:
-            self._scopes.retire(plan.retired)
+            session.scopes.retire(plan.retired)
 
-    def _append(self, plan: CommitPlan, stats: SessionStats) -> None:
-        length = self._log.length
+    def _append_scoped(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
+        length = session.scopes.length(plan.scope_id)
         try:
-            self._log.append(transaction_line(plan.steps))
+            session.scopes.append(plan.scope_id, transaction_line(plan.steps))
         finally:
-            if self._log.length != length:
-                self._settle(plan, stats)
+            if session.scopes.length(plan.scope_id) != length:
+                self._settle(session, plan, stats)
 
-    def _append_scoped(self, plan: CommitPlan, stats: SessionStats) -> None:
-        length = self._scopes.length(plan.scope_id)
-        try:
-            self._scopes.append(plan.scope_id, transaction_line(plan.steps))
-        finally:
-            if self._scopes.length(plan.scope_id) != length:
-                self._settle(plan, stats)
-
-    def _settle(self, plan: CommitPlan, stats: SessionStats) -> None:
+    def _settle(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
         with self._guard:
-            self._state.apply(plan, stats)
+            session.state.apply(plan, stats)
 
     # -- the upgrade of an older file ----------------------------------------------------------
 
-    def _upgrade(self, plan: CommitPlan | None, stats: SessionStats, timestamp: int) -> None:
-        """Rewrite the file as format 4, with the caller's plan if that goes into the main file."""
-        row = self._adjustment(timestamp)
+    def _write_upgrading(
+        self, session: _Loaded, plan: CommitPlan, stats: SessionStats, timestamp: int
+    ) -> None:
+        """The first write to an older file, which becomes format 4 by it."""
+        if plan.scope_id:
+            self._upgrade(session, None, stats, timestamp)
+            self._append_scoped(session, plan, stats)
+            return
+        self._upgrade(session, plan, stats, timestamp)
+        if plan.retired:
+            session.scopes.retire(plan.retired)
+
+    def _upgrade(
+        self, session: _Loaded, plan: CommitPlan | None, stats: SessionStats, timestamp: int
+    ) -> None:
+        """Rewrite the file, with the caller's plan where that goes into the main file."""
+        row = self._adjustment(session.state, timestamp)
         steps: tuple[Step, ...] = (row,) if plan is None else (row, *plan.steps)
-        path = Path(self._log.path)
+        path, log = session.log.path, session.log
         file = NewFile(path.with_name(path.name + TEMPORARY_SUFFIX))
-        log = self._log
         try:
-            write_upgrade(file, self._header, self._state.records(), steps)
+            write_upgrade(file, session.header, session.state.records(), steps)
             if self._fsync:
                 file.sync()
             log = LogFile.of_new(file, path, fsync=self._fsync)
-            self._check_files()
+            self._check_files(session)
             file.replace(path)
-            self._upgraded(log, row, plan, stats)
+            self._upgraded(session, log, row, plan, stats)
         except BaseException:
             if file.is_at(path):
-                self._upgraded(log, row, plan, stats)
+                self._upgraded(session, log, row, plan, stats)
             else:
                 file.discard()
             raise
         if self._fsync:
             sync_directory(path.parent)
 
-    def _adjustment(self, timestamp: int) -> UsageRecord:
+    def _adjustment(self, state: SessionState, timestamp: int) -> UsageRecord:
         """The ledger row that brings the costs of the older file into the ledger."""
-        usage = json_text.encode(usage_to_json(self._state.stats.usage), "usage")
+        usage = json_text.encode(usage_to_json(state.stats.usage), "usage")
         id = self._id_generator.next(timestamp)
-        return UsageRecord(id, self._state.next_seq - 1, None, True, usage, IMPORT_DETAILS)
+        return UsageRecord(id, state.next_seq - 1, None, True, usage, IMPORT_DETAILS)
 
-    def _upgraded(self, log: LogFile, row: UsageRecord, plan: CommitPlan | None, stats: SessionStats) -> None:
+    def _upgraded(
+        self,
+        session: _Loaded,
+        log: LogFile,
+        row: UsageRecord,
+        plan: CommitPlan | None,
+        stats: SessionStats,
+    ) -> None:
         """Follow an upgrade that has happened; each step may have been done already."""
-        if self._log is not log:
-            self._log.close()
-            self._log = log
-        self._is_legacy = False
+        if session.log is not log:
+            session.log.close()
+            session.log = log
+        session.is_legacy = False
         with self._guard:
-            self._state.add_adjustment(row)
+            session.state.add_adjustment(row)
         if plan is not None:
-            self._settle(plan, stats)
+            self._settle(session, plan, stats)
 
     # -- reads -------------------------------------------------------------------------------
 
     def _next_seq(self) -> int:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.next_seq
+            state.finish()
+            return state.next_seq
 
     def _value(self, place: Place) -> ValueRecord | None:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.value(place)
+            state.finish()
+            return state.value(place)
 
     def _values(self, prefix: Place) -> list[ValueRecord]:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.values_with_prefix(prefix)
+            state.finish()
+            return state.values_with_prefix(prefix)
 
     def _elements(self, place: Place, query: ListQuery) -> list[ElementRecord]:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.elements(place, query)
+            state.finish()
+            return state.elements(place, query)
 
     def _entries_by_id(self, ids: Sequence[str]) -> dict[str, EntryRecord]:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            found = [self._state.entries.get(id) for id in ids]
+            state.finish()
+            found = [state.entries.get(id) for id in ids]
         return {row.id: entry_record(row) for row in found if row is not None}
 
     def _branch(self, query: BranchQuery) -> Iterator[EntryRecord]:
@@ -196,42 +241,48 @@ class JsonlStorage(StorageBase):
         return map(entry_structure, self._path(query))
 
     def _path(self, query: BranchQuery) -> Iterator[EntryLine]:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            start = self._state.entries.get(query.start)
+            state.finish()
+            start = state.entries.get(query.start)
         if start is None:
             raise unknown_entry(query.start)
         # Entries never change and a path never grows at its root, so no lock is needed.
-        path = self._state.path(start)
+        path = state.path(start)
         return path if query.order == "desc" else reversed(list(path))
 
     def _entries(self, query: ScanQuery) -> list[EntryRecord]:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.scan(query)
+            state.finish()
+            return state.scan(query)
 
     def _usage_rows(self, query: ScanQuery) -> list[UsageRecord]:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.scan_usage(query)
+            state.finish()
+            return state.scan_usage(query)
 
     def _stats(self) -> SessionStats:
+        state = self._current()
         with self._guard:
-            self._state.finish()
-            return self._state.stats
+            state.finish()
+            return state.stats
 
     @contextmanager
     def snapshot(self) -> Generator[SessionSnapshot, None, None]:
         """See :meth:`StorageBase.snapshot`."""
-        with self._gate.visit(), self.commit_turn(), self._guard:
-            self._state.finish()
-            header = msgspec.structs.replace(
-                self._header, next_seq=self._state.next_seq, stats=self._state.stats
-            )
-            adjustment = self._adjustment(self._clock()) if self._is_legacy else None
-            boundary = OpenSnapshot(header, self._state, adjustment)
+        with self._gate.visit(), self.commit_turn():
+            session = self._session()
+            state = session.state
+            with self._guard:
+                state.finish()
+                header = msgspec.structs.replace(session.header, next_seq=state.next_seq, stats=state.stats)
+                adjustment = self._adjustment(state, self._clock()) if session.is_legacy else None
+                boundary = OpenSnapshot(header, state, adjustment)
         yield boundary
 
     def _release(self) -> None:
-        self._log.close()
-        self._scopes.close()
+        if self._loaded is not None:
+            self._loaded.log.close()
+            self._loaded.scopes.close()
