@@ -11,6 +11,7 @@ import msgspec
 
 from sessionstore.image import WHOLE_SESSION, ImageHeader, SessionSnapshot
 from sessionstore.records import ElementRecord, EntryRecord, Record, UsageRecord, ValueRecord
+from sessionstore.transfer.numbered import by_number, mints_ids
 
 _KINDS: Final[tuple[tuple[type[Record], str], ...]] = (
     (EntryRecord, "entry"),
@@ -24,13 +25,16 @@ def differences(first: SessionSnapshot, second: SessionSnapshot, on_record: Call
     """What is not equal in two sessions: header fields, and the first different record of each kind.
 
     Payloads are compared as the text that they are, so a number that is spelled otherwise is a
-    difference. Empty when the sessions are equal.
+    difference. Where the ids of entries are minted at every reading (format 3) they are compared
+    by the numbers of their entries. Empty when the sessions are equal.
     """
     found = [*_header_differences(first.header, second.header)]
-    digests, other_digests = _digests(first, on_record), _digests(second, on_record)
+    numbered = mints_ids(first) or mints_ids(second)
+    left, right = _Side(first, numbered), _Side(second, numbered)
+    digests, other_digests = left.digests(on_record), right.digests(on_record)
     for kind, name in _KINDS:
         if digests[kind] != other_digests[kind]:
-            found.append(_first_difference(name, _of(kind, first), _of(kind, second)))
+            found.append(_first_difference(name, left.of(kind), right.of(kind)))
     return found
 
 
@@ -42,20 +46,31 @@ def _header_differences(header: ImageHeader, other: ImageHeader) -> Iterator[str
             yield f"{name} differs{both}"
 
 
-def _digests(snapshot: SessionSnapshot, on_record: Callable[[], None]) -> dict[type[Record], bytes]:
-    """One digest for each kind, since stores may interleave the kinds in different ways."""
-    hashes = {kind: sha256() for kind, _ in _KINDS}
-    for record in snapshot.read(WHOLE_SESSION):
-        hashes[type(record)].update(_encode(record))
-        on_record()
-    return {kind: digest.digest() for kind, digest in hashes.items()}
+class _Side:
+    """One of the two sessions."""
+
+    def __init__(self, snapshot: SessionSnapshot, numbered: bool) -> None:
+        self._snapshot = snapshot
+        self._translate = by_number(snapshot) if numbered else None
+
+    def _records(self) -> Iterator[Record]:
+        records = self._snapshot.read(WHOLE_SESSION)
+        return records if self._translate is None else map(self._translate, records)
+
+    def digests(self, on_record: Callable[[], None]) -> dict[type[Record], bytes]:
+        """One digest for each kind, since stores may interleave the kinds in different ways."""
+        hashes = {kind: sha256() for kind, _ in _KINDS}
+        for record in self._records():
+            hashes[type(record)].update(_encode(record))
+            on_record()
+        return {kind: digest.digest() for kind, digest in hashes.items()}
+
+    def of(self, kind: type[Record]) -> Iterator[Record]:
+        """The records of one kind."""
+        return (record for record in self._records() if isinstance(record, kind))
 
 
 _encode: Final[Callable[[Any], bytes]] = msgspec.msgpack.Encoder().encode
-
-
-def _of(kind: type[Record], snapshot: SessionSnapshot) -> Iterator[Record]:
-    return (record for record in snapshot.read(WHOLE_SESSION) if isinstance(record, kind))
 
 
 def _first_difference(name: str, left: Iterator[Record], right: Iterator[Record]) -> str:

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from sessionstore import (
-    CorruptStorageError,
     MemorySessionRepo,
     SchemaVersionError,
     StorageBusyError,
-    value,
 )
 from sessionstore.image import SessionImage
 from sessionstore.metadata import SessionMetadata
@@ -21,8 +19,6 @@ from sessionstore.transfer import (
     ImportOutcome,
     Progress,
     Status,
-    copy_session,
-    copy_sessions,
     find_sources,
     import_sources,
 )
@@ -153,45 +149,3 @@ def test_progress_is_told_of_files_and_records() -> None:
     [outcome] = import_sources(find_sources([GOOD]), MemorySessionRepo(), progress=progress)
     assert progress.begun == ["everything.jsonl"]
     assert progress.records == outcome.records > outcome.entries
-
-
-def test_copy_refuses_ids_that_are_taken_and_goes_on() -> None:
-    source, target = MemorySessionRepo(), MemorySessionRepo()
-    for id in ("a", "b"):
-        with source.create(id=id, cwd="/w") as session:
-            session.set_value(value("app.of"), id)
-    target.create(id="a").close()
-    outcomes = {outcome.session_id: outcome for outcome in copy_sessions(source, target, source.list())}
-    assert "session 'a' exists" in str(outcomes["a"].problem)
-    assert (outcomes["b"].problem, outcomes["b"].records) == (None, 1)
-    assert {session.id for session in target.list()} == {"a", "b"}
-    with target.open("a") as session:
-        assert session.get_value(value("app.of")) is None
-
-
-def test_copy_of_an_open_session_takes_what_is_committed() -> None:
-    source, target = MemorySessionRepo(), MemorySessionRepo()
-    with source.create(id="a", cwd="/w") as session:
-        session.set_value(value("app.of"), 1)
-        metadata = copy_session(source, target, "a")
-        session.set_value(value("app.of"), 2)
-    assert (metadata.id, metadata.cwd, metadata.container) == ("a", "/w", target.container)
-    with target.open("a") as session:
-        stored = session.get_value(value("app.of"))
-        assert stored is not None
-        assert (stored.seq, stored.value) == (1, 1)
-        assert session.set_value(value("app.of"), 3).first_seq == 2
-
-
-def test_a_source_that_breaks_off_leaves_nothing_in_the_target() -> None:
-    source = MemorySessionRepo()
-    source.create(id="a").close()
-
-    class Unreadable(MemorySessionRepo):
-        def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
-            raise CorruptStorageError("no JSON", path="/x", line=3)
-
-    target = Unreadable()
-    [outcome] = copy_sessions(source, target, ["a"])
-    assert outcome.problem == "/x: line 3: no JSON"
-    assert target.list() == []
