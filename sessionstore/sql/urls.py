@@ -36,7 +36,7 @@ def container_of_url(
     """
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # the latter for a port that is no number
         # The text is not repeated: where it cannot be parsed, nobody knows what of it is the password.
         raise InvalidUrlError(
             "the database URL cannot be read: DIALECT+DRIVER://USER:PASSWORD@HOST/DATABASE"
