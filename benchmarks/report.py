@@ -27,7 +27,8 @@ class Row:
 class Times:
     """A table of medians and ratios.
 
-    ``ratio`` is that of the medians, ``quick`` that of the quickest tenth of the rounds.
+    ``ratio`` is that of the medians, ``quick`` that of the quickest tenth of the rounds; ``CPU``
+    is what our side computed more than the peer's, at the median.
     """
 
     title: str
@@ -49,8 +50,8 @@ class Times:
     def table(self) -> Table:
         """For the terminal."""
         table = Table(title=self.title, title_justify="left")
-        right = {"median", "its median", "ratio", "quick"}
-        for heading in ("work", "median", "beside", "its median", "ratio", "quick", "aim", "note"):
+        right = {"median", "its median", "ratio", "quick", "CPU"}
+        for heading in ("work", "median", "beside", "its median", "ratio", "quick", "CPU", "aim", "note"):
             table.add_column(heading, justify="right" if heading in right else "left")
         for row in self.rows:
             peer = row.peer
@@ -61,10 +62,18 @@ class Times:
                 "" if peer is None else pretty(peer.median),
                 "" if peer is None else f"{row.ours.ratio(peer):.2f}",
                 "" if peer is None else f"{row.ours.quick_ratio(peer):.2f}",
+                _more(row.ours, peer),
                 row.aim,
                 row.note,
             )
         return table
+
+
+def _more(ours: Sample, peer: Sample | None) -> str:
+    if peer is None or not ours.computing or not peer.computing:
+        return ""
+    more = ours.computed - peer.computed
+    return ("+" if more >= 0 else "-") + pretty(abs(more))
 
 
 @dataclass

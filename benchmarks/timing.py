@@ -6,16 +6,17 @@ import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
+from time import perf_counter, thread_time
 
 Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Seconds that one piece of work took, round by round."""
+    """Seconds that one piece of work took, round by round, and how many its thread computed."""
 
     seconds: Sequence[float]
+    computing: Sequence[float] = ()
 
     @property
     def median(self) -> float:
@@ -26,6 +27,11 @@ class Sample:
     def quick(self) -> float:
         """What the quickest tenth stayed under: the work itself, on a machine that others use too."""
         return sorted(self.seconds)[len(self.seconds) // 10]
+
+    @property
+    def computed(self) -> float:
+        """The median of what the thread computed; waiting for the disk and for others is left out."""
+        return median(self.computing)
 
     def ratio(self, peer: Sample) -> float:
         """How many times the peer's median."""
@@ -43,6 +49,26 @@ def seconds_of(work: Work) -> float:
     return perf_counter() - start
 
 
+class Stopwatch:
+    """Collects rounds."""
+
+    def __init__(self) -> None:
+        self._seconds: list[float] = []
+        self._computing: list[float] = []
+
+    def time(self, work: Work) -> None:
+        """One more round."""
+        computed, start = thread_time(), perf_counter()
+        work()
+        end, computed_then = perf_counter(), thread_time()
+        self._seconds.append(end - start)
+        self._computing.append(computed_then - computed)
+
+    def sample(self) -> Sample:
+        """What was collected."""
+        return Sample(self._seconds, self._computing)
+
+
 def alone(work: Work, rounds: int, warm_up: int = 3) -> Sample:
     """``rounds`` calls of one piece of work."""
     return in_turn([work], rounds, warm_up)[0]
@@ -54,11 +80,11 @@ def in_turn(works: Sequence[Work], rounds: int, warm_up: int = 3) -> list[Sample
         for work in works:
             work()
     gc.collect()
-    seconds: list[list[float]] = [[] for _ in works]
+    watches = [Stopwatch() for _ in works]
     for _ in range(rounds):
-        for work, taken in zip(works, seconds, strict=True):
-            taken.append(seconds_of(work))
-    return [Sample(taken) for taken in seconds]
+        for work, watch in zip(works, watches, strict=True):
+            watch.time(work)
+    return [watch.sample() for watch in watches]
 
 
 def prepared(prepare: Callable[[], Work], rounds: int, warm_up: int = 3) -> Sample:
@@ -68,13 +94,14 @@ def prepared(prepare: Callable[[], Work], rounds: int, warm_up: int = 3) -> Samp
 
 def prepared_in_turn(makers: Sequence[Callable[[], Work]], rounds: int, warm_up: int = 3) -> list[Sample]:
     """The same for several pieces of work in turn."""
-    seconds: list[list[float]] = [[] for _ in makers]
+    watches = [Stopwatch() for _ in makers]
     for number in range(warm_up + rounds):
         if number == warm_up:
             gc.collect()
-        for make, taken in zip(makers, seconds, strict=True):
+        for make, watch in zip(makers, watches, strict=True):
             work = make()
-            spent = seconds_of(work)
-            if number >= warm_up:
-                taken.append(spent)
-    return [Sample(taken) for taken in seconds]
+            if number < warm_up:
+                work()
+            else:
+                watch.time(work)
+    return [watch.sample() for watch in watches]

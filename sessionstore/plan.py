@@ -217,14 +217,24 @@ class _Fold:
         )
 
     def _insert_entry(self, write: InsertEntry) -> None:
-        record = _entry_record(write.entry, self._next_offset(""))
-        parent_id = record.parent_id
-        if parent_id is not None and not self._new_ids.get(parent_id):
-            self._outside_parents[parent_id] = None
-        self._add_id(record.id, is_entry=True)
+        entry = write.entry
+        if not isinstance(entry, _NEW_ENTRIES):
+            raise InvalidValueError(f"insert_entry takes a new entry, not a {type(entry).__name__}")
+        id = check_text(entry.id, "entry id", limit=NAMESPACE_LIMIT)
+        record = _entry_record(entry, id, self._parent_id(entry.parent_id, id), self._next_offset(""))
+        self._add_id(id, is_entry=True)
         self._message_count += record.type == "message"
         self._entries.append(record)
         self._steps.append(record)
+
+    def _parent_id(self, given: str | None, id: str) -> str | None:
+        """A checked parent; one that was not inserted here must have been committed before."""
+        if given is None or (type(given) is str and self._new_ids.get(given)):
+            return given
+        parent_id = check_text(given, f"parent id of entry {id!r}", limit=NAMESPACE_LIMIT)
+        if not self._new_ids.get(parent_id):
+            self._outside_parents[parent_id] = None
+        return parent_id
 
     def _insert_usage(self, write: InsertUsage) -> None:
         record, figures = _usage_record(write.row, self._next_offset(""))
@@ -297,17 +307,14 @@ def _place(write: Write[Any], address: object, wanted: type[Value[Any, Any] | Va
     return address.place
 
 
-def _entry_record(entry: NewEntry, offset: int) -> EntryRecord:
-    if not isinstance(entry, (NewMessageEntry, NewCompactionEntry, NewBranchSummaryEntry, NewCustomEntry)):
-        raise InvalidValueError(f"insert_entry takes a new entry, not a {type(entry).__name__}")
-    id = check_text(entry.id, "entry id", limit=NAMESPACE_LIMIT)
-    parent_id = entry.parent_id
-    if parent_id is not None:
-        parent_id = check_text(parent_id, f"parent id of entry {id!r}", limit=NAMESPACE_LIMIT)
+_NEW_ENTRIES: Final = (NewMessageEntry, NewCompactionEntry, NewBranchSummaryEntry, NewCustomEntry)
+
+
+def _entry_record(entry: NewEntry, id: str, parent_id: str | None, offset: int) -> EntryRecord:
+    what = f"entry {id!r}"
     custom_type = None
     if isinstance(entry, NewCustomEntry):
-        custom_type = check_text(entry.custom_type, f"custom type of entry {id!r}", limit=NAMESPACE_LIMIT)
-    what = f"entry {id!r}"
+        custom_type = check_text(entry.custom_type, f"custom type of {what}", limit=NAMESPACE_LIMIT)
     payload = json_text.encode(_payload(entry, what), what, around=1)
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
 

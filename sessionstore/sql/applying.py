@@ -18,10 +18,10 @@ from sessionstore.sql.branch_index import Node, Placement
 from sessionstore.sql.dbapi import Values
 from sessionstore.sql.link import Answer, Link
 from sessionstore.sql.prepared import filled
-from sessionstore.sql.rows import element_row, entry_row, totals_of, usage_row, usage_text, value_row
+from sessionstore.sql.rows import element_row, entry_row, totals_of, usage_row, value_row
 from sessionstore.sql.statements import LARGEST_DELETE, LARGEST_LIST, Deletable, Statements
 from sessionstore.storage import conflict_error
-from sessionstore.usage import SessionStats, add_usage
+from sessionstore.usage import SessionStats, add_usage, sum_text
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ def apply_plan(
         for usage in plan.usages:
             stats = SessionStats(stats.message_count, add_usage(stats.usage, usage))
         if plan.usages:
-            totals = usage_text(stats.usage)
+            totals = sum_text(stats.usage)
         link.run(
             statements.advance_session,
             (next_seq + plan.count, stats.message_count, timestamp, totals, session.id),

@@ -10,12 +10,12 @@ Numbers grow along every path, since a parent is always written before its child
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from sessionstore.errors import MissingParentError
 
 
-class Node(NamedTuple):
+class Node(msgspec.Struct, frozen=True, gc=False):
     """Where an entry stands. ``ends_segment``: no later entry of its segment exists."""
 
     seq: int
@@ -34,26 +34,23 @@ class Placement:
     def __init__(self, known: dict[str, Node] | None = None) -> None:
         """``known`` holds the parents that were written before; it is extended."""
         self._known = {} if known is None else known
+        self._continued: set[str] = set()
 
     def place(self, id: str, parent_id: str | None, seq: int) -> tuple[int, int]:
         """``(segment_seq, depth)`` of one more entry, given in the order of writing.
 
         Raises ``MissingParentError`` when the parent is neither known nor placed before.
         """
-        known = self._known
-        if parent_id is None:
-            segment_seq, depth = seq, 0
-        else:
-            parent = known.get(parent_id)
+        segment_seq, depth = seq, 0
+        if parent_id is not None:
+            parent = self._known.get(parent_id)
             if parent is None:
                 raise MissingParentError(
                     f"the parent {parent_id!r} of entry {id!r} does not exist in this session"
                 )
             depth = parent.depth + 1
-            if parent.ends_segment:
+            if parent.ends_segment and parent_id not in self._continued:
                 segment_seq = parent.segment_seq
-                known[parent_id] = parent._replace(ends_segment=False)
-            else:
-                segment_seq = seq
-        known[id] = Node(seq, segment_seq, depth, True)
+                self._continued.add(parent_id)
+        self._known[id] = Node(seq, segment_seq, depth, True)
         return segment_seq, depth

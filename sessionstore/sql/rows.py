@@ -10,7 +10,7 @@ from sessionstore.errors import CorruptStorageError, InvalidValueError, Unsuppor
 from sessionstore.metadata import STORAGE_VERSION, SessionMetadata
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
 from sessionstore.sql.dbapi import Row, Values
-from sessionstore.usage import SessionStats, Usage, usage_figures, usage_to_json
+from sessionstore.usage import SessionStats, Usage, sum_text, usage_figures
 
 FIRST_SEQ: Final = 1
 
@@ -33,7 +33,7 @@ def session_row(metadata: SessionMetadata, stats: SessionStats, next_seq: int) -
         metadata.storage_version,
         json_text.encode(extra, "metadata") if extra else None,
         stats.message_count,
-        usage_text(stats.usage),
+        sum_text(stats.usage),
         next_seq,
     )
 
@@ -107,11 +107,6 @@ def check_version(metadata: SessionMetadata) -> None:
             f"session {metadata.id!r} in {metadata.container} has storage version "
             f"{metadata.storage_version}; this release reads {STORAGE_VERSION}"
         )
-
-
-def usage_text(usage: Usage) -> str:
-    """The JSON text in which totals are kept."""
-    return json_text.encode(usage_to_json(usage), "usage")
 
 
 @lru_cache(maxsize=256)

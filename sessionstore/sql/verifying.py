@@ -11,8 +11,7 @@ from sessionstore.sql.branch_index import Placement
 from sessionstore.sql.container import SqlContainer
 from sessionstore.sql.dbapi import Row
 from sessionstore.sql.link import Link
-from sessionstore.sql.rows import usage_text
-from sessionstore.usage import Usage, add_usage
+from sessionstore.usage import Usage, add_usage, sum_text
 
 _TOLD: Final = 20
 
@@ -70,7 +69,7 @@ def rebuild_derived(container: SqlContainer, id: str, missing: SessionNotFoundEr
         totals = Usage()
         for row in link.stream(statements.all_usage, (id,)):
             totals = add_usage(totals, usage_of(UsageRecord(*row)))
-        statistics = (messages, usage_text(totals))
+        statistics = (messages, sum_text(totals))
         if statistics != state[1:]:
             link.run(statements.set_statistics, (*statistics, id))
             done.append("rebuilt the statistics")
