@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sessionstore import json_text
+from sessionstore import NewMessageEntry, Write, insert_entry, json_text
 from sessionstore.image import ImageHeader, SessionImage
 from sessionstore.jsonl import ImportReport, open_source
 from sessionstore.records import (
@@ -21,6 +21,7 @@ from sessionstore.records import (
     entry_of,
     usage_row_of,
 )
+from sessionstore.scope import SessionScope
 from sessionstore.wire import entry_to_json, stats_to_json, usage_row_to_json
 
 T0 = 1760000000000
@@ -48,6 +49,11 @@ def write_lines(path: Path, lines: Iterable[Any], *, end: str = "\n") -> Path:
     """One line for each of ``lines``: JSON data, or text as it is."""
     path.write_bytes(("\n".join(map(text_of, lines)) + end).encode("utf-8", "surrogatepass"))
     return path
+
+
+def say(id: str, parent: str | None = None) -> Write[SessionScope]:
+    """A message to insert."""
+    return insert_entry(NewMessageEntry(id, parent, {"role": "user", "content": id}))
 
 
 # -- format 4 ------------------------------------------------------------------------------------
