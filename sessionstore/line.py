@@ -12,10 +12,17 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from typing import Final
 
 from sessionstore.errors import MutationError, SessionClosedError
+
+current_owner: Final[ContextVar[Hashable | None]] = ContextVar("current_owner", default=None)
+"""Who asks for a turn, where that is not the running thread: the async facade sets it."""
+
+granted_ticket: Final[ContextVar[Ticket | None]] = ContextVar("granted_ticket", default=None)
+"""A turn that was waited for elsewhere, to be used by the next call of this context that needs one."""
 
 
 class _State(Enum):
@@ -116,6 +123,14 @@ class Ticket:
             self._released = True
 
     __del__ = release
+
+
+def take_granted() -> Ticket | None:
+    """The turn that this context was given, for the caller to end; nobody else gets it."""
+    ticket = granted_ticket.get()
+    if ticket is not None:
+        granted_ticket.set(None)
+    return ticket
 
 
 class Line:

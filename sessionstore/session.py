@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 from sessionstore import builtin
 from sessionstore.address import Value, ValueList
@@ -29,7 +28,7 @@ from sessionstore.errors import (
     UnknownBranchError,
 )
 from sessionstore.ids import IdGenerator
-from sessionstore.line import ActivityGate, Line, Ticket
+from sessionstore.line import ActivityGate, Line, Ticket, current_owner, take_granted
 from sessionstore.metadata import SessionMetadata
 from sessionstore.queries import find_query
 from sessionstore.scope import EphemeralScope, Scope, SessionScope
@@ -49,12 +48,6 @@ from sessionstore.writes import (
 T = TypeVar("T")
 R = TypeVar("R")
 Sc = TypeVar("Sc", bound=Scope)
-
-current_owner: Final[ContextVar[Hashable | None]] = ContextVar("current_owner", default=None)
-"""Who asks for a turn, where that is not the running thread: the async facade sets its task."""
-
-granted_ticket: Final[ContextVar[Ticket | None]] = ContextVar("granted_ticket", default=None)
-"""A turn that was waited for elsewhere, to be used by the next mutation of this context."""
 
 
 class SessionReaders:
@@ -325,7 +318,7 @@ class Session(SessionReaders):
     def take_ticket(
         self, owner: Hashable, *, asker: Hashable | None = None, open_ended: bool = False
     ) -> Ticket:
-        """Queue ``owner`` for a mutation without waiting; see :data:`granted_ticket`.
+        """Queue ``owner`` for a mutation without waiting; see :data:`~sessionstore.line.granted_ticket`.
 
         ``open_ended`` when it is going to be held for longer than one call. Raises
         ``MutationError`` when the owner, or ``asker`` on its behalf, holds the running mutation.
@@ -352,10 +345,8 @@ class Session(SessionReaders):
         self._line.on_idle(callback)
 
     def _take_turn(self) -> Ticket:
-        ticket = granted_ticket.get()
-        if ticket is not None:
-            granted_ticket.set(None)
-        else:
+        ticket = take_granted()
+        if ticket is None:
             self._gate.check_process()
             ticket = self._line.enqueue(_owner())
         try:

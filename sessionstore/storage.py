@@ -30,7 +30,7 @@ from sessionstore.errors import (
     UnknownEntryError,
 )
 from sessionstore.image import SessionSnapshot
-from sessionstore.line import ActivityGate, Line
+from sessionstore.line import ActivityGate, Line, take_granted
 from sessionstore.plan import CommitPlan, plan_commit
 from sessionstore.queries import (
     BranchQuery,
@@ -222,13 +222,18 @@ class StorageBase(ABC):
 
     def _commit(self, writes: Sequence[Write[Any]], *, expected_seq: int | None) -> CommitResult:
         with self._gate.visit():
-            ticket = self._line.enqueue()
+            ticket = take_granted() or self._line.enqueue()
             try:
                 plan = plan_commit(writes)
                 ticket.wait()
                 return self._apply(plan, expected_seq)
             finally:
                 ticket.release()
+
+    @property
+    def line(self) -> Line:
+        """The commit line. A turn on it that is given as ``granted_ticket`` is the next commit's."""
+        return self._line
 
     def commit_turn(self) -> AbstractContextManager[None]:
         """Hold the commit line: nothing is committed inside the ``with`` block.

@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 from sessionstore.aio.workers import Workers, called_back, turn
 from sessionstore.line import Line, Ticket
 from sessionstore.session import Session, SessionMutation
+from sessionstore.storage import StorageBase
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -27,8 +28,9 @@ class Admission:
     def __init__(self, session: Session, workers: Workers) -> None:
         self._session = session
         self._workers = workers
-        # Commits on the storage work below the mutation line. This is their own order.
-        self._below = Line(f"session {session.metadata.id!r}")
+        storage = session.storage
+        # Commits on the storage itself work below the mutation line, on the commit line.
+        self._below = storage.line if isinstance(storage, StorageBase) else Line("the storage")
 
     async def read(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a sync read after the writes that were called before."""
@@ -66,9 +68,9 @@ class Admission:
         owner = object()
         return self._session.take_ticket(owner, asker=asyncio.current_task(), open_ended=open_ended)
 
-    async def _once_granted(self, ticket: Ticket, call: Callable[[], R]) -> R:
+    async def _once_granted(self, ticket: Ticket, call: Callable[[], R], *, urgent: bool = False) -> R:
         await turn(ticket)
-        return await self._workers.run(call, ticket)
+        return await self._workers.run(call, ticket, urgent=urgent)
 
     async def begin(self) -> tuple[SessionMutation, Ticket]:
         """A mutation that the running task holds open, and its turn."""
@@ -80,4 +82,6 @@ class Admission:
 
     async def write_below(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a sync commit on the session's storage."""
-        return await self._once_granted(self._below.enqueue(), partial(call, *args, **kwargs))
+        ticket = self._below.enqueue()
+        # Urgent: commits that wait behind this one may occupy every worker.
+        return await self._once_granted(ticket, partial(call, *args, **kwargs), urgent=True)

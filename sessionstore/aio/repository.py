@@ -170,4 +170,5 @@ class AsyncSessionRepo:
 
 
 def _id(session: SessionRef) -> str:
-    return session if isinstance(session, str) else session.id
+    # What is neither is refused by the sync repository.
+    return session.id if isinstance(session, SessionMetadata) else session

@@ -14,7 +14,7 @@ from sessionstore.aio.admission import Admission
 from sessionstore.aio.pending import Opening
 from sessionstore.aio.readers import AsyncSessionReaders
 from sessionstore.aio.storage import AsyncStorage
-from sessionstore.aio.workers import Workers, called_back, calling_in_loop, run_here
+from sessionstore.aio.workers import Workers, called_back, calling_in_loop, outcome_of, run_here
 from sessionstore.entries import ABSENT, CommitResult, Entry
 from sessionstore.ids import IdGenerator
 from sessionstore.line import Ticket
@@ -55,8 +55,12 @@ class AsyncSessionMutation(AsyncSessionReaders):
 
         When this is cancelled the commit happens wholly or not at all, and :meth:`end` waits for it.
         """
-        self._committing = self._workers.start(partial(self._mutation.commit, writes))
-        return await asyncio.wrap_future(self._committing)
+        self._committing = committing = self._workers.start(partial(self._mutation.commit, writes))
+        try:
+            return await outcome_of(committing)
+        except asyncio.CancelledError:
+            committing.cancel()  # in vain once a worker has it
+            raise
 
     async def end(self) -> None:
         """Wait for a running commit, end the capability and let the next mutation in; idempotent.
@@ -229,7 +233,7 @@ class AsyncSession(AsyncSessionReaders):
             raise
         closing = self._start_close()
         try:
-            await asyncio.shield(asyncio.wrap_future(closing))
+            await outcome_of(closing)
         except asyncio.CancelledError:
             self._workers.leave(self.metadata.id, closing)
             raise

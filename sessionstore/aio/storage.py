@@ -38,8 +38,9 @@ class AsyncStorage(AsyncReaders):
     async def commit(self, writes: Sequence[Write[Any]], *, expected_seq: int | None = None) -> CommitResult:
         """See :meth:`Storage.commit <sessionstore.Storage.commit>`.
 
-        In the order in which the commits of this storage were called. As it works below the
-        mutation line, it has no order beside the writes of the session.
+        It works below the mutation line: its place on the commit line is taken at the call, so
+        commits of this storage are made in call order, but in no order beside those of writes of
+        the session that are under way.
         """
         return await self._admission.write_below(self._storage.commit, writes, expected_seq=expected_seq)
 

@@ -16,8 +16,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from sessionstore.line import Ticket
-from sessionstore.session import current_owner, granted_ticket
+from sessionstore.line import Ticket, current_owner, granted_ticket
 
 R = TypeVar("R")
 
@@ -35,6 +34,7 @@ class Workers:
 
     def __init__(self, limit: int) -> None:
         self._executor = ThreadPoolExecutor(limit, thread_name_prefix="sessionstore")
+        self._urgent = ThreadPoolExecutor(limit, thread_name_prefix="sessionstore_urgent")
         self._pid = os.getpid()
         self._guard = threading.Lock()
         self._shut = False
@@ -50,6 +50,7 @@ class Workers:
         call: Callable[[], R],
         ticket: Ticket | None = None,
         *,
+        urgent: bool = False,
         id: str | None = None,
         undo: Callable[[R], object] | None = None,
     ) -> R:
@@ -59,30 +60,34 @@ class Workers:
         has taken runs to its end all the same. Then ``undo`` is given what it made, because nobody
         else will use it, and until that is done :meth:`finished` waits for it under ``id``.
         """
-        future = self.start(call, ticket)
+        future = self.start(call, ticket, urgent=urgent)
         try:
-            return await asyncio.wrap_future(future)
+            return await outcome_of(future)
         except asyncio.CancelledError:
+            future.cancel()  # in vain once a worker has it
             if id is not None or undo is not None:
                 self.leave(id, future, undo)
             raise
 
-    def start(self, call: Callable[[], R], ticket: Ticket | None = None) -> Future[R]:
+    def start(
+        self, call: Callable[[], R], ticket: Ticket | None = None, *, urgent: bool = False
+    ) -> Future[R]:
         """Hand ``call`` over, in the context of the running task.
 
-        ``ticket`` is a turn that has come, for the mutation that ``call`` makes. It ends with the
-        call unless the mutation has taken it.
+        ``ticket`` is a turn that has come, for the mutation or commit that ``call`` makes. It ends
+        with the call unless that has taken it. An ``urgent`` call is one that calls which already
+        have a worker may be waiting for: it does not queue for one of the same.
         """
-        future = self._submit(_in_context(ticket, call))
+        future = self._submit(_in_context(ticket, call), self._urgent if urgent else self._executor)
         if ticket is not None:
             future.add_done_callback(partial(_release_if_cancelled, ticket))
         return future
 
-    def _submit(self, call: Callable[[], R]) -> Future[R]:
+    def _submit(self, call: Callable[[], R], executor: ThreadPoolExecutor) -> Future[R]:
         if self.usable:
             with self._guard:
                 if not self._shut:
-                    return self._executor.submit(call)
+                    return executor.submit(call)
         # What is called is closed, or came through a fork: it refuses at once, without any I/O.
         future: Future[R] = Future()
         _settle(future, call)
@@ -102,7 +107,8 @@ class Workers:
             if undo is None or done.cancelled() or done.exception() is not None:
                 finish()
             else:
-                self._submit(partial(_undo, undo, done.result())).add_done_callback(finish)
+                undoing = self._submit(partial(_undo, undo, done.result()), self._executor)
+                undoing.add_done_callback(finish)
 
         future.add_done_callback(ended)
 
@@ -120,13 +126,14 @@ class Workers:
         future: Future[R] = Future()
         job = _in_context(None, call)
         threading.Thread(target=_settle, args=(future, job), name="sessionstore-close").start()
-        return await asyncio.shield(asyncio.wrap_future(future))
+        return await outcome_of(future)
 
     def shut_down(self) -> None:
         """Let the calls that are queued end, then the threads. Blocks; may be called again."""
         with self._guard:
             self._shut = True
         self._executor.shutdown()
+        self._urgent.shutdown()
 
 
 def run_here(call: Callable[[], R]) -> R:
@@ -146,6 +153,16 @@ async def turn(ticket: Ticket) -> None:
     except BaseException:
         ticket.release()
         raise
+
+
+async def outcome_of(future: Future[R]) -> R:
+    """Wait for ``future``, which goes on when this is cancelled.
+
+    ``asyncio.wrap_future`` would keep it, and so a turn that nobody uses any more, in a cycle.
+    """
+    if not future.done():
+        await called_back(future.add_done_callback)
+    return future.result()
 
 
 async def called_back(

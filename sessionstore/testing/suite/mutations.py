@@ -14,8 +14,9 @@ from sessionstore.errors import (
     SessionClosedError,
     TransactionConflictError,
 )
+from sessionstore.line import current_owner, granted_ticket
 from sessionstore.scope import ephemeral_scope
-from sessionstore.session import Session, SessionMutation, current_owner, granted_ticket
+from sessionstore.session import Session, SessionMutation
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
 from sessionstore.testing.checks import calling, check, equal, ids_of, refuses, unchanged, values_of
 from sessionstore.testing.material import note, say, spend, stopping_type
