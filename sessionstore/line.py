@@ -187,6 +187,11 @@ class Line:
         """Whether no turn runs, and so none waits."""
         return self._running is None
 
+    @property
+    def sealed(self) -> bool:
+        """Whether nothing more is admitted."""
+        return self._sealed
+
     @contextmanager
     def turn(self, owner: Hashable | None = None) -> Generator[None, None, None]:
         """Wait for a turn and hold it for the length of a ``with`` block."""

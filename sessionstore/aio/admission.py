@@ -36,7 +36,8 @@ class Admission:
         """Run a sync read after the writes that were called before."""
         if not self._session.idle:
             await called_back(self._session.on_passed)
-        if not self._below.idle:
+        # A sealed commit line is that of a store which is being closed and refuses reads.
+        if not self._below.idle and not self._below.sealed:
             await called_back(self._below.on_passed)
         return await self._workers.run(partial(call, *args, **kwargs))
 
@@ -79,6 +80,10 @@ class Admission:
         mutation = await self._workers.run(self._session.begin_mutation, ticket, undo=SessionMutation.end)
         ticket.pass_to(asyncio.current_task())
         return mutation, ticket
+
+    async def close_below(self, close: Callable[[], None]) -> None:
+        """Close the session's storage, which seals it at once."""
+        await self._workers.run(close)
 
     async def write_below(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a sync commit on the session's storage."""

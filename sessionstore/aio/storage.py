@@ -71,4 +71,4 @@ class AsyncStorage(AsyncReaders):
 
     async def close(self) -> None:
         """See :meth:`Storage.close <sessionstore.Storage.close>`."""
-        await self._read(self._storage.close)
+        await self._admission.close_below(self._storage.close)
