@@ -65,8 +65,10 @@ class SourceFile:
             self.size = found.st_size
             self.modified_at = found.st_mtime_ns // 1_000_000
             self.end = self._last_newline(self.size)
-        except BaseException:
+        except BaseException as error:
             self._file.close()
+            if isinstance(error, OSError) and not isinstance(error, StorageError):
+                raise unreadable(path, error) from error
             raise
 
     @property

@@ -154,7 +154,10 @@ class JsonlSessionRepo(SessionRepo):
         try:
             return self._open(placed)
         except BaseException:
-            self._delete(placed)
+            path = self._home(metadata)
+            remove(path)
+            with suppress(OSError):
+                path.parent.rmdir()
             raise
 
     def _load(self, metadata: SessionMetadata, image: SessionImage) -> SessionMetadata:
