@@ -123,25 +123,32 @@ class SqlContainer(ABC):
         return self._read(self.lease_for_looking, work)
 
     def _read(self, take: Callable[[], Lease], work: Callable[[Link], R]) -> R:
-        """Reads may be repeated, so a connection that broke while it lay in the pool is replaced."""
-        lost = 0
+        lease, result = self._begin(take, work)
+        lease.give_back()
+        return result
+
+    def _begin(self, take: Callable[[], Lease], work: Callable[[Link], R]) -> tuple[Lease, R]:
+        """Do ``work``, which only reads, on a connection that the caller then has.
+
+        Reads may be repeated: a connection that broke while it lay in the pool is replaced, and what
+        a replica undid is done again.
+        """
+        attempts = 0
         while True:
             with self._translating():
                 lease = take()
             try:
-                result = work(Link(lease.raw, self.dialect))
+                return lease, work(Link(lease.raw, self.dialect))
             except self.dialect.errors as error:
                 failure = self._failure(error, lease)
                 self._end(lease, failure)
-                lost += failure.kind is Kind.LOST
-                if failure.kind is Kind.LOST and lost < STALE_ATTEMPTS:
+                attempts += 1
+                if failure.kind in (Kind.LOST, Kind.CONFLICT) and attempts < STALE_ATTEMPTS:
                     continue
                 raise failure.error from None
             except BaseException:
                 lease.discard()
                 raise
-            lease.give_back()
-            return result
 
     def write(self, work: Callable[[Link], R], *, repeatable: bool = True, streams: bool = False) -> R:
         """Run ``work`` in one write transaction and commit it.
@@ -188,18 +195,19 @@ class SqlContainer(ABC):
     @contextmanager
     def snapshot(self) -> Generator[Link]:
         """A read-only transaction; what it sees is fixed by its first read."""
-        with self._translating():
-            lease = self.lease_for_looking()
-        link = Link(lease.raw, self.dialect)
+        lease, link = self._begin(self.lease_for_looking, self._begun)
         try:
             with self._translating(lease):
-                self.dialect.begin_snapshot(lease.raw)
                 yield link
         finally:
             if link.unfinished:
                 lease.discard()
             else:
                 self._end(lease, None)
+
+    def _begun(self, link: Link) -> Link:
+        self.dialect.begin_snapshot(link.raw)
+        return link
 
     # -- failures --------------------------------------------------------------------------------
 

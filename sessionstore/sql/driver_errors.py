@@ -130,10 +130,12 @@ def mariadb_failure(error: Exception, where: str, *, connected: bool) -> Failure
         return Failure(Kind.FAILED, too_large(where))
     if code == _MARIADB_DUPLICATE:
         return Failure(Kind.DUPLICATE, StorageError(f"{where}: a key is taken"))
+    lost = code in _MARIADB_LOST or not connected
     text = f"{where}: the database reported {code}"
     if code in _MARIADB_TELLING:
         text += f": {error.args[1]}"
-    lost = code in _MARIADB_LOST or not connected
+    elif lost:
+        text = f"{where}: the connection to the database broke ({code})"
     return Failure(Kind.LOST if lost else Kind.FAILED, StorageError(text))
 
 

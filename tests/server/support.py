@@ -85,17 +85,14 @@ def _blocked_mariadb(execute: Callable[[str], list[Any]]) -> int:
 _BLOCKED = {"postgresql": _blocked_postgresql, "mariadb": _blocked_mariadb}
 
 
-def connection_ids(url: URL | str) -> list[int]:
-    """The connections to a database, that of the question left out."""
-    return [id for (id,) in ask(url, _CONNECTIONS[database_kind(url)])]
-
-
 def kill_connections(url: URL | str) -> int:
     """End every connection to a database from the server's side; how many there were."""
-    ids = connection_ids(url)
-    for id in ids:
-        ask(url, _KILL[database_kind(url)].format(id))
-    wait_until(lambda: not set(ids).intersection(connection_ids(url)), "the connections end")
+    kind = database_kind(url)
+    with administration(url) as execute:
+        ids = {id for (id,) in execute(_CONNECTIONS[kind])}
+        for id in ids:
+            execute(_KILL[kind].format(id))
+        wait_until(lambda: ids.isdisjoint(id for (id,) in execute(_CONNECTIONS[kind])), "the connections end")
     return len(ids)
 
 
