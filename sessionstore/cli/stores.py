@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sqlalchemy import make_url
-
 from sessionstore.errors import InvalidUrlError, SessionNotFoundError
 from sessionstore.metadata import SessionMetadata
 from sessionstore.opening import open_repository
@@ -36,6 +34,9 @@ def shown_url(url: str) -> str:
     """A store URL without its password."""
     if url.partition(":")[0].partition("+")[0] in {"memory", "jsonl", "sqlite"}:
         return url
+
+    from sqlalchemy import make_url
+
     return make_url(url).render_as_string(hide_password=True)
 
 
