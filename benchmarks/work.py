@@ -52,6 +52,9 @@ FRAMES: Final[ValueList[Any, Any]] = value_list("app.frames", scope=ephemeral_sc
 
 TIP: Final = branch_tip("main")
 
+Writes = list[Write[Any]]
+"""One transaction of any scope."""
+
 _numbers = count(1)
 
 

@@ -187,9 +187,16 @@ def _delete(
     places: Sequence[Place],
     scopes: Sequence[str],
 ) -> None:
-    """Delete single places and whole scopes: one statement, however many there are of each."""
-    if not scopes and (len(places) == 1 or link.dialect.batches_deletes):
-        link.run_many(statements.delete_place[what], [(session_id, *place) for place in places])
+    """Delete single places and whole scopes: as few statements as the driver lets it be."""
+    if not scopes and len(places) == 1:
+        link.run(statements.delete_place[what], (session_id, *places[0]))
+        return
+    if link.dialect.batches_deletes and (not scopes or max(len(places), len(scopes)) > LARGEST_DELETE):
+        if places:
+            link.run_many(statements.delete_place[what], [(session_id, *place) for place in places])
+        if scopes:
+            whole_scope, _, _ = statements.delete_places(what, 0, 1)
+            link.run_many(whole_scope, [(session_id, scope_id) for scope_id in scopes])
         return
     while places or scopes:
         some_places, places = places[:LARGEST_DELETE], places[LARGEST_DELETE:]
