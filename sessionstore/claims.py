@@ -8,9 +8,10 @@ fails at once.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
-from typing import cast
+from typing import TypeAlias, cast
 
 from sessionstore.errors import SessionAlreadyOpenError, SessionExistsError, SessionStoreError
 from sessionstore.session import Session
@@ -28,9 +29,15 @@ class OpenSession:
 
 
 class _Reservation:
-    """A claim by work that is under way."""
+    """A claim by work that is under way.
 
-    __slots__ = ()
+    Only the work itself keeps it alive, so that it ends with the work, whatever interrupts that.
+    """
+
+    __slots__ = ("__weakref__",)
+
+
+_Claim: TypeAlias = OpenSession | weakref.ref[_Reservation]
 
 
 class Claims:
@@ -38,7 +45,7 @@ class Claims:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._claims: dict[Hashable, OpenSession | _Reservation] = {}
+        self._claims: dict[Hashable, _Claim] = {}
 
     @contextmanager
     def reserve(self, key: Hashable, *, to_create: bool = False) -> Generator[None, None, None]:
@@ -48,15 +55,17 @@ class Claims:
         claimed already.
         """
         reservation = _Reservation()
+        claim = weakref.ref(reservation)
         try:
             with self._guard:
-                if key in self._claims:
-                    raise _taken(key, self._claims[key], to_create)
-                self._claims[key] = reservation
+                other = self._claims.get(key)
+                if other is not None and _holds(other):
+                    raise _taken(key, other, to_create)
+                self._claims[key] = claim
             yield
         finally:
             with self._guard:
-                if self._claims.get(key) is reservation:
+                if self._claims.get(key) is claim:
                     del self._claims[key]
 
     def hold(self, key: Hashable, session: Session, storage: StorageBase) -> None:
@@ -80,7 +89,7 @@ class Claims:
     def claimed(self) -> list[Hashable]:
         """What is claimed right now."""
         with self._guard:
-            return list(self._claims)
+            return [key for key, claim in self._claims.items() if _holds(claim)]
 
     def open_sessions(self) -> list[Session]:
         """Every session that is open now."""
@@ -88,7 +97,11 @@ class Claims:
             return [claim.session for claim in self._claims.values() if isinstance(claim, OpenSession)]
 
 
-def _taken(key: Hashable, claim: OpenSession | _Reservation, to_create: bool) -> SessionStoreError:
+def _holds(claim: _Claim) -> bool:
+    return isinstance(claim, OpenSession) or claim() is not None
+
+
+def _taken(key: Hashable, claim: _Claim, to_create: bool) -> SessionStoreError:
     name = key if isinstance(key, str) else " of ".join(repr(part) for part in _parts(key))
     if to_create:
         state = "open" if isinstance(claim, OpenSession) else "reserved by work that is under way"

@@ -10,6 +10,7 @@ from sessionstore.errors import DuplicateIdError, SessionClosedError
 from sessionstore.storage import Storage
 from sessionstore.testing.cases import StorageGroup
 from sessionstore.testing.checks import calling, check, equal, ids_of, refuses, values_of
+from sessionstore.testing.interrupts import interrupt
 from sessionstore.testing.material import note, say, spend, stopping_type
 from sessionstore.testing.threads import Stop, Worker, race
 from sessionstore.writes import Write, append_list, set_value
@@ -199,3 +200,37 @@ def an_error_that_is_kept_does_not_hold_up_a_close(store: Storage) -> None:
         running.result()
         closing.result()
     equal(len(kept), 2)
+
+
+@group.case
+def an_interrupted_commit_happened_wholly_or_not_at_all(store: Storage) -> None:
+    """``KeyboardInterrupt`` at any point of a commit: all or nothing, and the next call works."""
+    place, last = value("app", "k"), value("app", "z")
+    store.commit([set_value(place, 0), set_value(last, 0), note("e0")])
+    done, point, interrupted = 0, 1, True
+    while interrupted:
+        attempt = done + 1
+        writes: list[Write[Any]] = [
+            set_value(place, attempt),
+            note(f"e{attempt}", f"e{done}"),
+            append_list(_L, attempt),
+            spend(f"u{attempt}", 1),
+            set_value(last, attempt),
+        ]
+        interrupted = interrupt(calling(store.commit, writes), point)
+        seen = [getattr(store.get_value(one), "value", None) for one in (place, last)]
+        check(seen in ([done] * 2, [attempt] * 2), f"point {point}: a commit was seen in part, {seen}")
+        done = int(str(seen[0]))
+        what = f"after an interrupt at point {point}"
+        equal(values_of(store.read_list(_L, order="desc", limit=1)), [done] if done else [], what)
+        equal(store.get_stats().usage.input, done, what)
+        equal(ids_of(store.scan_entries(order="desc", limit=1)), [f"e{done}"], what)
+        store.commit([set_value(value("app", "next"), point)])
+        point += _STRIDE
+    check(point > 20 * _STRIDE, f"a commit should have more than {point} points")
+    equal(values_of(store.read_list(_L)), list(range(1, done + 1)), "elements of commits that happened")
+    equal(len(store.scan_branch(f"e{done}")), done + 1, "entries of commits that happened")
+
+
+_STRIDE = 7
+"""Of the hundreds of points every seventh is tried here."""
