@@ -53,7 +53,13 @@ class SqliteFileContainer(SqlContainer):
 
     def lease_for_writing(self) -> Lease:
         """See :meth:`SqlContainer.lease_for_writing`."""
-        return _FileLease(self._writable, self._lock.acquire())
+        turn = self._lock.acquire()
+        try:
+            return _FileLease(self._writable, turn)
+        except BaseException:
+            # Not left to the dropping of the turn: whoever keeps the error keeps it alive.
+            turn.release()
+            raise
 
     def ready(self, *, create: bool) -> bool:
         """Raises :class:`DatabaseMissingError` when there is no file."""
