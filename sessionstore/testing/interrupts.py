@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import sessionstore
 
@@ -82,7 +82,7 @@ def _points(code: CodeType) -> tuple[frozenset[int], dict[int, int]]:
     checks: set[int] = set()
     handlers: dict[int, int] = {}
     bytecode = dis.Bytecode(code)
-    ranges: list[Any] = bytecode.exception_entries  # type: ignore[attr-defined]  # absent from the stubs
+    ranges = cast("list[Any]", cast("Any", bytecode).exception_entries)  # absent from the stubs
     for instruction in bytecode:
         name = instruction.opname
         if name in ("RESUME", "JUMP_BACKWARD") or (name.startswith("CALL") and "INTRINSIC" not in name):
