@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sessionstore import SessionNotFoundError, open_repository, value
+from sessionstore import NewMessageEntry, SessionNotFoundError, insert_entry, open_repository, value
 from sessionstore.cli.output import printable
 
 
@@ -109,9 +109,13 @@ def test_printable_escapes_what_drives_a_terminal_and_nothing_else() -> None:
 
 def test_show_of_a_long_conversation_is_flat(run, url: str) -> None:
     with open_repository(url) as repo, repo.create(id="long") as session:
-        main = session.create_branch("main")
-        for index in range(1200):
-            main.append_message({"role": "user", "content": f"message {index}"})
+        ids = [f"e{index}" for index in range(1200)]
+        session.commit(
+            [
+                insert_entry(NewMessageEntry(id, parent, {"role": "user", "content": id}))
+                for parent, id in zip([None, *ids], ids, strict=False)
+            ]
+        )
     lines = run("show", url, "long").out.split("\n")
     assert sum(line.startswith("├── #") for line in lines) == 1199
 

@@ -99,9 +99,12 @@ def test_no_encoding_fails_an_output(filled: str, environment: dict[str, str]) -
     assert (shown.returncode, shown.stderr) == (0, b"")
     assert b"\x1b" not in shown.stdout
     assert b"session plain" in shown.stdout
-    missing = process("show", filled, "名前", **environment)
-    assert missing.returncode == 1
-    assert missing.stderr.startswith(b"sessionstore: no session ")
+
+
+def test_an_id_is_what_was_typed_whatever_the_locale() -> None:
+    ran = process("show", "memory://", "名前", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"sessionstore: no session '\\u540d\\u524d' in ")
 
 
 def test_a_reader_that_goes_away_is_no_traceback(filled: str) -> None:
