@@ -110,6 +110,20 @@ def lock_session(connection: Connection, id: str) -> None:
     assert connection.execute(select(table.c.id).where(table.c.id == id).with_for_update()).all()
 
 
+def hasty_options(url: URL | str) -> dict[str, Any]:
+    """Options of a repository whose connections do not wait for a lock."""
+    if database_kind(url) == "postgresql":
+        return {"connect_args": {"options": "-c lock_timeout=1ms"}}
+    return {"connect_args": {"init_command": "SET SESSION innodb_lock_wait_timeout = 0"}}
+
+
+def patient_options(url: URL | str) -> dict[str, Any]:
+    """Options that change nothing: connections wait for a lock as long as they would without."""
+    if database_kind(url) == "postgresql":
+        return {"connect_args": {"options": "-c lock_timeout=0"}}
+    return {"connect_args": {"init_command": "SET SESSION innodb_lock_wait_timeout = 50"}}
+
+
 def change_session(connection: Connection, id: str) -> None:
     """Write a session's row as it is, which also locks it until the transaction ends."""
     table = Base.metadata.tables["sessions"]

@@ -13,8 +13,10 @@ from server.support import (
     change_session,
     contents,
     database_kind,
+    hasty_options,
     lock_session,
     lock_value,
+    patient_options,
     returns_every_connection,
     rival,
     wait_until_blocked,
@@ -44,20 +46,6 @@ SECOND = value("app.state", "second", type=int)
 EVENTS = value_list("app.events")
 
 on_servers = pytest.mark.needs("server")
-
-
-def at_once(url: str) -> dict[str, object]:
-    """Options of connections that do not wait for a lock."""
-    if database_kind(url) == "postgresql":
-        return {"options": "-c lock_timeout=1ms"}
-    return {"init_command": "SET SESSION innodb_lock_wait_timeout = 0"}
-
-
-def patience(url: str) -> dict[str, object]:
-    """Options of connections that wait for a lock as long as they would without options."""
-    if database_kind(url) == "postgresql":
-        return {"options": "-c lock_timeout=0"}
-    return {"init_command": "SET SESSION innodb_lock_wait_timeout = 50"}
 
 
 @contextmanager
@@ -240,7 +228,7 @@ def test_a_lock_that_is_held_for_a_while_is_waited_for(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        open_repository(store_url, connect_args=at_once(store_url)) as repo,
+        open_repository(store_url, **hasty_options(store_url)) as repo,
         repo.create(id="a") as session,
         rival(store_url) as holder,
     ):
@@ -254,7 +242,7 @@ def test_a_lock_that_is_held_for_a_while_is_waited_for(
 @on_servers
 def test_fifty_lock_timeouts_leak_nothing(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
-        open_repository(store_url, connect_args=at_once(store_url)) as repo,
+        open_repository(store_url, **hasty_options(store_url)) as repo,
         repo.create(id="a") as session,
         rival(store_url) as holder,
     ):
@@ -364,10 +352,9 @@ def test_a_users_engine_may_have_any_isolation_level(store_url: str, level: str)
 @on_servers
 def test_no_session_waits_for_the_gap_beside_another_s_rows(store_url: str) -> None:
     """Not even where the user gives options of connections, which must not replace ours."""
-    hasty = {"connect_args": at_once(store_url)}
     with (
-        open_repository(store_url, connect_args=patience(store_url)) as repo,
-        open_repository(store_url, **hasty) as others,
+        open_repository(store_url, **patient_options(store_url)) as repo,
+        open_repository(store_url, **hasty_options(store_url)) as others,
         ThreadPoolExecutor(1) as threads,
         rival(store_url, isolation_level="READ COMMITTED") as holder,
     ):

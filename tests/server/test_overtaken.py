@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from server.processes import COUNTER, MARKS, in_processes, increment, increment_once
+from server.processes import COUNTER, MARKS, Workers, increment, increment_once
 
 from sessionstore import (
     SessionNotFoundError,
@@ -57,10 +57,10 @@ def test_a_late_write_to_a_deleted_session_does_not_bring_it_back(store_url: str
 
 
 @pytest.mark.parametrize("times", [150, pytest.param(500, marks=pytest.mark.slow)])
-def test_every_loss_of_an_increment_is_an_error(store_url: str, times: int) -> None:
+def test_every_loss_of_an_increment_is_an_error(store_url: str, workers: Workers, times: int) -> None:
     with open_repository(store_url) as repo:
         repo.create(id="a").close()
-        told = in_processes(increment, (store_url, "a", times), (store_url, "a", times))
+        told = workers.run(increment, (store_url, "a", times), (store_url, "a", times))
         successes = sum(done for done, _ in told)
         assert all(done + overtaken == times for done, overtaken in told)
         with repo.open("a") as session:
