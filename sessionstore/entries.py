@@ -145,7 +145,7 @@ class CustomEntry(msgspec.Struct, frozen=True):
 Entry: TypeAlias = MessageEntry | CompactionEntry | BranchSummaryEntry | CustomEntry
 
 
-class EntryStructure(msgspec.Struct, frozen=True):
+class EntryStructure(msgspec.Struct, frozen=True, gc=False):  # texts and numbers: no cycles
     """An entry without its payload."""
 
     id: str

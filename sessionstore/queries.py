@@ -163,14 +163,15 @@ def select_branch(path: Iterable[_Node], query: BranchQuery) -> Iterator[_Node]:
     Stop after the first match, inclusive; then filter; then the cursor; then the limit. ``path``
     is consumed no further than needed.
     """
-    matching = (
-        node
-        for node in _up_to_stop(path, query)
-        if (query.type is None or node.type == query.type)
-        and (query.custom_type is None or node.custom_type == query.custom_type)
-        and _beyond(node.seq, query.cursor, query.order)
-    )
-    return islice(matching, query.limit)
+    selected = iter(path)
+    # Each step only where it is asked for: a long path without any of them runs at the speed of a list.
+    if query.stop_at_type is not None or query.stop_at_id is not None:
+        selected = _up_to_stop(selected, query)
+    if query.type is not None or query.custom_type is not None:
+        selected = (node for node in selected if _passes(node, query))
+    if query.cursor is not None:
+        selected = _beyond(selected, query.cursor, query.order)
+    return islice(selected, query.limit)
 
 
 def _up_to_stop(path: Iterable[_Node], query: BranchQuery) -> Iterator[_Node]:
@@ -180,10 +181,16 @@ def _up_to_stop(path: Iterable[_Node], query: BranchQuery) -> Iterator[_Node]:
             return
 
 
-def _beyond(seq: int, cursor: int | None, order: Order) -> bool:
-    if cursor is None:
-        return True
-    return seq > cursor if order == "asc" else seq < cursor
+def _passes(node: _Node, query: BranchQuery) -> bool:
+    return (query.type is None or node.type == query.type) and (
+        query.custom_type is None or node.custom_type == query.custom_type
+    )
+
+
+def _beyond(path: Iterable[_Node], cursor: int, order: Order) -> Iterator[_Node]:
+    if order == "asc":
+        return (node for node in path if node.seq > cursor)
+    return (node for node in path if node.seq < cursor)
 
 
 def matches_scan(record: EntryRecord, query: ScanQuery) -> bool:

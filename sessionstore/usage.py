@@ -14,7 +14,7 @@ from sessionstore.errors import InvalidValueError
 Number: TypeAlias = int | float
 
 
-class UsageCost(msgspec.Struct, frozen=True):
+class UsageCost(msgspec.Struct, frozen=True, gc=False):
     """Cost by kind of token, in the currency that the host counts in."""
 
     input: Number = 0
