@@ -68,6 +68,8 @@ class Workers:
             if id is not None or undo is not None:
                 self.leave(id, future, undo)
             raise
+        finally:
+            del future  # an error holds this frame, which must not hold the error
 
     def start(
         self, call: Callable[[], R], ticket: Ticket | None = None, *, urgent: bool = False
@@ -160,9 +162,12 @@ async def outcome_of(future: Future[R]) -> R:
 
     ``asyncio.wrap_future`` would keep it, and so a turn that nobody uses any more, in a cycle.
     """
-    if not future.done():
-        await called_back(future.add_done_callback)
-    return future.result()
+    try:
+        if not future.done():
+            await called_back(future.add_done_callback)
+        return future.result()
+    finally:
+        del future  # an error holds this frame, which must not hold the error
 
 
 async def called_back(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 import traceback
+import weakref
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
@@ -334,8 +337,6 @@ async def test_a_path_names_a_sqlite_container(tmp_path: Path) -> None:
 
 @in_loop
 async def test_context_variables_reach_the_worker() -> None:
-    from contextvars import ContextVar
-
     request: ContextVar[str] = ContextVar("request", default="none")
     seen: list[str] = []
     async with a_session() as session:
@@ -380,3 +381,29 @@ async def test_an_undo_that_fails_is_logged(caplog: pytest.LogCaptureFixture) ->
             with pytest.raises(SessionExistsError):
                 await repo.create(id="x")
     assert "could not be undone" in caplog.text
+
+
+@in_loop
+async def test_an_error_is_not_kept_alive_by_the_call_that_raised_it() -> None:
+    gc.disable()
+    try:
+        async with a_session() as session:
+            for call in (
+                session.set_value(PLAN, {1}),
+                session.storage.commit([set_value(PLAN, {1})]),
+                session.scan_branch("unknown"),
+            ):
+                with pytest.raises(sessionstore.SessionStoreError) as raised:
+                    await call
+                error = weakref.ref(raised.value)
+                del raised
+                assert error() is None
+    finally:
+        gc.enable()
+
+
+@in_loop
+async def test_a_mutation_that_is_dropped_lets_the_next_in() -> None:
+    async with a_session() as session:
+        await session.begin_mutation()
+        await session.set_value(PLAN, 1)
