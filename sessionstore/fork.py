@@ -94,7 +94,8 @@ class ForkImage(SessionImage):
         super().__init__(header, self._taken(selection))
         self.source: Final = source
         self.selection: Final = selection
-        self._rewrite = rewrite
+        self.rewrite: Final = rewrite
+        """Makes a value of the source the destination's."""
 
     def without_entries(self) -> Generator[Record, None, None]:
         """The values and list elements of the destination alone."""
@@ -102,7 +103,7 @@ class ForkImage(SessionImage):
 
     def _taken(self, selection: Selection) -> Generator[Record, None, None]:
         for record in self.source.read(selection):
-            yield self._rewrite(record) if isinstance(record, ValueRecord) else record
+            yield self.rewrite(record) if isinstance(record, ValueRecord) else record
 
 
 def check_fork(fork: object) -> Fork:

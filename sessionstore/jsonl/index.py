@@ -9,12 +9,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Container, Iterator
 from typing import Final
-from uuid import UUID
 
 import msgspec
 from msgspec import Raw
 
-from sessionstore.jsonl.codec import EntryLine, UsageLine
+from sessionstore.jsonl.codec import EntryLine, LineError, UsageLine
 from sessionstore.jsonl.replay import Slot
 
 _MASK: Final = (1 << 63) - 1
@@ -31,21 +30,18 @@ class IdTable(Container[str]):
     def __init__(self) -> None:
         self._hashes: Final = array("q")
         self._table = array("i", [_FREE]) * 64
-        # An id is mostly looked for right before it is added, and right after it by its child.
+        # An id is mostly looked for right before it is added.
         self._looked_for: str | None = None
         self._slot = 0
-        self._last: str | None = None
 
     def __len__(self) -> int:
         return len(self._hashes)
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and len(self._hashes) > 0 and self.find(id) >= 0
+        return isinstance(id, str) and self.find(id) >= 0
 
     def find(self, id: str) -> int:
         """The number of an id; negative where it was never added."""
-        if id == self._last:
-            return len(self._hashes) - 1
         self._looked_for = id
         self._slot = self._probe(hash(id) & _MASK)
         return self._table[self._slot]
@@ -60,7 +56,6 @@ class IdTable(Container[str]):
             self._slot = self._probe(hashed)
         self._table[self._slot] = len(self._hashes)
         self._hashes.append(hashed)
-        self._last = id
         self._looked_for = None
 
     def _probe(self, hashed: int) -> int:
@@ -87,37 +82,70 @@ class MintedIds:
     def append(self, id: str) -> None:
         """Add the next id."""
         try:
-            packed = UUID(id)
+            packed = bytes.fromhex(id.replace("-", ""))
         except ValueError:
-            packed = None
-        if packed is None or str(packed) != id:
-            self._others[len(self._packed) // 16] = id
-            packed = UUID(int=0)
-        self._packed.extend(packed.bytes)
+            packed = b""
+        if len(packed) != _PACKED or _spelled(packed) != id:
+            self._others[len(self._packed) // _PACKED] = id
+            packed = bytes(_PACKED)
+        self._packed.extend(packed)
 
     def __getitem__(self, number: int) -> str:
         other = self._others.get(number)
         if other is not None:
             return other
-        return str(UUID(bytes=bytes(self._packed[16 * number : 16 * number + 16])))
+        return _spelled(bytes(self._packed[_PACKED * number : _PACKED * (number + 1)]))
 
 
-class EntryTable:
-    """The entries of a file in order: ids, parents, which are messages, where their lines begin."""
+_PACKED: Final = 16
+"""Bytes of a UUID."""
+
+
+def _spelled(packed: bytes) -> str:
+    digits = packed.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+class EntryTable(Container[str]):
+    """The entries of a file in order: ids, parents, which are messages, where their lines begin.
+
+    Contains the ids of entries and, as they share one name space, those of ledger rows.
+    """
 
     def __init__(self) -> None:
-        self.ids: Final = IdTable()
         self.parents: Final = array("i")
         self.offsets: Final = array("q")
         self.messages: Final = bytearray()
+        self._ids: Final = IdTable()
+        self._entries: Final = array("i")
+        self._last: str | None = None
+
+    def __contains__(self, id: object) -> bool:
+        return id == self._last or id in self._ids
+
+    def find(self, id: str) -> int:
+        """The number of an entry; negative where there is none of this id."""
+        if id == self._last:
+            return len(self.parents) - 1
+        number = self._ids.find(id)
+        return number if number < 0 else self._entries[number]
 
     def add(self, entry: EntryLine, offset: int) -> None:
-        """Add an entry whose parent, if any, was added before."""
-        parent_id = entry.parent_id
-        self.parents.append(_FREE if parent_id is None else self.ids.find(parent_id))
+        """Add an entry. Raises :class:`LineError` where its parent is none."""
+        parent = _FREE if entry.parent_id is None else self.find(entry.parent_id)
+        if parent < 0 and entry.parent_id is not None:
+            raise LineError(f"the parent {entry.parent_id!r} of entry {entry.id!r} is missing")
+        self._ids.add(entry.id)
+        self._entries.append(len(self.parents))
+        self.parents.append(parent)
         self.offsets.append(offset)
         self.messages.append(entry.type == "message")
-        self.ids.add(entry.id)
+        self._last = entry.id
+
+    def add_usage(self, id: str) -> None:
+        """Add the id of a ledger row."""
+        self._ids.add(id)
+        self._entries.append(_FREE)
 
     def path(self, number: int) -> Iterator[int]:
         """The numbers of the entries from one to its root."""
@@ -182,18 +210,17 @@ class FileIndex:
 
     def __init__(self) -> None:
         self.entries: Final = EntryTable()
-        self._usage_ids: Final = IdTable()
         self._session: Final = ScopeIndex()
 
     @property
     def entry_ids(self) -> Container[str]:
-        """The ids of the entries that were added."""
-        return self.entries.ids
+        """The ids of the entries and of the ledger rows that were added."""
+        return self.entries
 
     @property
     def usage_ids(self) -> Container[str]:
-        """The ids of the ledger rows that were added."""
-        return self._usage_ids
+        """Nothing that is not among the others."""
+        return ()
 
     @property
     def session(self) -> ScopeIndex:
@@ -206,4 +233,4 @@ class FileIndex:
 
     def add_usage(self, row: UsageLine, offset: int) -> None:
         """Take a row of the ledger."""
-        self._usage_ids.add(row.id)
+        self.entries.add_usage(row.id)

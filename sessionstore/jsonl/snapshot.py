@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from heapq import merge
 from operator import attrgetter
 from typing import Final
 
-from msgspec import UnsetType
-
 from sessionstore.address import Place
 from sessionstore.entries import EntryStructure
 from sessionstore.errors import CorruptStorageError, StorageError
-from sessionstore.image import ImageHeader, Selection, SessionSnapshot
+from sessionstore.image import ImageHeader, Selection, SessionSnapshot, Survey
+from sessionstore.jsonl.choosing import Choice, live_record, value_record
 from sessionstore.jsonl.codec import (
     EntryLine,
     Line,
     LineError,
     ListLine,
     PlainEntry,
-    UsageLine,
     ValueLine,
     decode_transaction,
-    entry_of,
 )
 from sessionstore.jsonl.files import SourceFile
 from sessionstore.jsonl.headers import FileHeader
 from sessionstore.jsonl.index import FileIndex, ScopeIndex
 from sessionstore.jsonl.replay import MainReplay
-from sessionstore.jsonl.rows import entry_record, entry_structure, usage_record
+from sessionstore.jsonl.rows import entry_structure
 from sessionstore.jsonl.sidecars import Sidecar, check_disjoint, list_sidecars, read_sidecar
-from sessionstore.records import ElementRecord, Record, ValueRecord
+from sessionstore.records import Record, ValueRecord
 from sessionstore.storage import unknown_entry
 
 _by_seq: Final = attrgetter("seq")
@@ -95,31 +92,27 @@ class FileSnapshot(SessionSnapshot):
         return streams[0] if len(streams) == 1 else merge(*streams, key=_by_seq)
 
     def _main_records(self, selection: Selection) -> Iterator[Record]:
-        entries = self._index.entries
-        marks = None
-        if not selection.whole_tree:
-            marks = bytearray(len(entries.parents))
-            if selection.tip is not None:
-                marks = entries.on_path(self._number(selection.tip))
-        number = -1
-        for record in self._lines(self._source):
-            if isinstance(record, (PlainEntry, EntryLine)):
-                number += 1
-                if marks is None or marks[number]:
-                    entry = entry_of(record) if isinstance(record, PlainEntry) else record
-                    yield entry_record(entry)
-            elif isinstance(record, UsageLine):
-                if selection.usage_rows:
-                    yield usage_record(record)
-            elif isinstance(record, (ValueLine, ListLine)):
-                yield from _live(record, "", self._index.session, selection)
+        return self._choice(selection).among(self._lines(self._source))
+
+    def main_lines(self, selection: Selection) -> Iterator[bytes | Record]:
+        """What :meth:`read` gives of the main file, entries as the text that they came in.
+
+        Lines of which nothing is taken but entries are not decoded again.
+        """
+        return self._choice(selection).lines(self._source.body(), self._source.path)
+
+    def _choice(self, selection: Selection) -> Choice:
+        tip = None if selection.tip is None else self._number(selection.tip)
+        return Choice(self._index, selection, tip)
 
     def _scope_records(
         self, source: SourceFile, scope_id: str, index: ScopeIndex, selection: Selection
     ) -> Iterator[Record]:
         for record in self._lines(source, skip_damaged=True):
             if isinstance(record, (ValueLine, ListLine)):
-                yield from _live(record, scope_id, index, selection)
+                live = live_record(record, scope_id, index, selection)
+                if live is not None:
+                    yield live
 
     def _lines(self, source: SourceFile, *, skip_damaged: bool = False) -> Iterator[Line]:
         """The records of a file that was read before; lines that were excused are passed over."""
@@ -131,6 +124,17 @@ class FileSnapshot(SessionSnapshot):
                     if not skip_damaged:
                         raise CorruptStorageError(str(error), path=source.path, line=number) from None
 
+    def survey(self, start: str | None, ids: Collection[str]) -> Survey:
+        """See :meth:`SessionSnapshot.survey`."""
+        entries = self._index.entries
+        numbers = {id: entries.find(id) for id in ids}
+        known = {id: number for id, number in numbers.items() if number >= 0}
+        if start is None:
+            return Survey(sum(entries.messages), set(known))
+        marks = entries.on_path(self._number(start))
+        messages = sum(mark & message for mark, message in zip(marks, entries.messages, strict=True))
+        return Survey(messages, {id for id, number in known.items() if marks[number]})
+
     def value(self, place: Place) -> ValueRecord | None:
         """See :meth:`SessionSnapshot.value`."""
         if place.scope_id:
@@ -140,7 +144,7 @@ class FileSnapshot(SessionSnapshot):
             return None
         for record in self._line_at(found.offset):
             if isinstance(record, ValueLine) and record.seq == found.seq:
-                return _value_record(record, "")
+                return value_record(record, "")
         raise CorruptStorageError("the file changed while it was read", path=self._source.path)
 
     def _scope_values(self, place: Place) -> Iterator[ValueRecord]:
@@ -179,7 +183,7 @@ class FileSnapshot(SessionSnapshot):
         return entry_structure(found[number - first])
 
     def _number(self, id: str) -> int:
-        number = self._index.entries.ids.find(id)
+        number = self._index.entries.find(id)
         if number < 0:
             raise unknown_entry(id)
         return number
@@ -199,22 +203,3 @@ def image_header(header: FileHeader, next_seq: int, replay: MainReplay) -> Image
         header.cwd,
         header.parent_path,
     )
-
-
-def _live(
-    record: ValueLine | ListLine, scope_id: str, index: ScopeIndex, selection: Selection
-) -> Iterator[Record]:
-    """The record of a line, where it still stands and is wanted."""
-    slot = (record.namespace, record.key)
-    if isinstance(record.value, UnsetType) or record.op == "delete":
-        return
-    if isinstance(record, ValueLine):
-        if index.has_value(slot, record.seq) and selection.takes_value(Place(scope_id, *slot)):
-            yield _value_record(record, scope_id)
-    elif index.has_element(slot, record.seq) and selection.takes_list(Place(scope_id, *slot)):
-        yield ElementRecord(scope_id, *slot, record.seq, str(record.value, "utf-8"), record.tag)
-
-
-def _value_record(record: ValueLine, scope_id: str) -> ValueRecord:
-    text = "" if isinstance(record.value, UnsetType) else str(record.value, "utf-8")
-    return ValueRecord(scope_id, record.namespace, record.key, record.seq, text)

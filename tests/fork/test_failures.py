@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from fork.owner import commit_turn, configure, turns_in
+from fork.streams import wrap_streams
 from fork.victim import PUBLISHED, STEPS, killed_at, watch
 
-import sessionstore.repository
 from sessionstore import (
     ForkTree,
     SessionMetadata,
@@ -18,8 +18,6 @@ from sessionstore import (
     SessionRepo,
     open_repository,
 )
-from sessionstore.fork import ForkImage
-from sessionstore.records import Record
 
 FORK = ForkTree(include_application_state=True)
 TURNS = 120
@@ -64,11 +62,7 @@ def test_a_fork_that_fails_leaves_nothing(
                 raise kind(at)
 
         with monkeypatch.context() as patched:
-            for name in ("_forked", "_open"):
-                patched.setattr(type(there), name, getattr(type(there), name))
-            patched.setattr(sessionstore.repository, "fork_image", sessionstore.repository.fork_image)
-            patched.setattr(ForkImage, "_taken", ForkImage._taken)
-            watch(type(there), fail)
+            watch(type(there), fail, patched.setattr)
             with pytest.raises(kind, match=step):
                 there.fork(source, FORK, id="destination", source_repository=repo)
         assert [found.id for found in there.list()] == ["other"]
@@ -124,14 +118,14 @@ def test_the_records_of_a_source_that_cannot_be_read_fail_the_fork(
 ) -> None:
     """An error in the middle of the stream comes out as it is."""
 
-    def failing(image: ForkImage, *_: object) -> Iterator[Record]:
+    def failing(_: Iterator[Any]) -> Iterator[Any]:
         raise OSError(5, "the disk is gone")
         yield
 
     with repo.create(id="other"):
         before = [found.id for found in repo.list()]
         with monkeypatch.context() as patched:
-            patched.setattr(ForkImage, "_taken", failing)
+            wrap_streams(failing, patched.setattr)
             with pytest.raises(OSError, match="the disk is gone"):
                 repo.fork(source, FORK, id="destination")
         assert [found.id for found in repo.list()] == before

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fork.owner import Owner, commit_turn, configure, turn_id, turns_in
+from fork.streams import wrap_streams
 
 import sessionstore.repository
 from sessionstore import (
@@ -71,15 +73,14 @@ def stopped_at_the_boundary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stop]:
 def stopped_in_the_stream(monkeypatch: pytest.MonkeyPatch, after: int) -> Iterator[Stop]:
     """Stop every fork that streams when it has taken ``after`` records."""
     with Stop() as stop, monkeypatch.context() as patched:
-        taken = ForkImage._taken
 
-        def stopping(image: ForkImage, *args: object) -> Iterator[object]:
-            for number, record in enumerate(taken(image, *args)):  # type: ignore[arg-type]
+        def stopping(stream: Iterator[Any]) -> Iterator[Any]:
+            for number, record in enumerate(stream):
                 if number == after:
                     stop.arrive()
                 yield record
 
-        patched.setattr(ForkImage, "_taken", stopping)
+        wrap_streams(stopping, patched.setattr)
         yield stop
 
 

@@ -7,6 +7,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from fork.streams import wrap_streams
+
 import sessionstore.repository
 from sessionstore import SessionMetadata, open_repository
 from sessionstore.fork import Fork, ForkImage
@@ -63,11 +65,14 @@ def _fork(
         raise
 
 
-def watch(repo_class: type[SessionRepo], arrive: Callable[[str], None]) -> None:
+def watch(
+    repo_class: type[SessionRepo],
+    arrive: Callable[[str], None],
+    set_attribute: Callable[[Any, str, Any], None] = setattr,
+) -> None:
     """Have every fork in this process tell the steps that it comes to."""
-    patched: Any = repo_class
-    patched._forked = _told(repo_class._forked, arrive, before="reserved")
-    patched._open = _told(repo_class._open, arrive, before="loaded", after="opened")
+    set_attribute(repo_class, "_forked", _told(repo_class._forked, arrive, before="reserved"))
+    set_attribute(repo_class, "_open", _told(repo_class._open, arrive, before="loaded", after="opened"))
     made = sessionstore.repository.fork_image
 
     def planning(*args: Any) -> ForkImage:
@@ -76,20 +81,18 @@ def watch(repo_class: type[SessionRepo], arrive: Callable[[str], None]) -> None:
         arrive("planned")
         return image
 
-    sessionstore.repository.fork_image = planning
-    taken = ForkImage._taken
+    set_attribute(sessionstore.repository, "fork_image", planning)
 
-    def streaming(image: ForkImage, *args: Any) -> Iterator[Any]:
-        number = 0
-        for number, record in enumerate(taken(image, *args), start=1):
+    def telling(stream: Iterator[Any]) -> Iterator[Any]:
+        for number, taken in enumerate(stream, start=1):
             if number == 1:
                 arrive("first record")
             if number == 100:
                 arrive("halfway")
-            yield record
+            yield taken
         arrive("last record")
 
-    ForkImage._taken = streaming  # type: ignore[method-assign]
+    wrap_streams(telling, set_attribute)
 
 
 def _told(
