@@ -49,8 +49,10 @@ def test_list_pages_run_on_the_primary_key(database: sqlite3.Connection, order: 
     sign = ">" if order == "asc" else "<"
     # A page without a cursor is the same statement, with a bound that every number passes.
     assert lines == [
-        "SEARCH list_values USING PRIMARY KEY "
-        f"(session_id=? AND scope_id=? AND namespace=? AND key=? AND seq{sign}?)"
+        (
+            "SEARCH list_values USING PRIMARY KEY "
+            f"(session_id=? AND scope_id=? AND namespace=? AND key=? AND seq{sign}?)"
+        )
     ]
 
 
@@ -123,6 +125,7 @@ def test_deleting_places_and_scopes_at_once_searches_each(
 
 def test_a_page_of_sessions_starts_where_the_last_one_ended(database: sqlite3.Connection) -> None:
     lines = plan(database, STATEMENTS.list_sessions(after=True, limited=True))
-    assert lines[0].startswith("SEARCH sessions USING INDEX") and "created_at<?" in lines[0]
+    assert lines[0].startswith("SEARCH sessions USING INDEX")
+    assert "created_at<?" in lines[0]
     # Sessions of the same millisecond alone are put in order of their ids.
     assert lines[1:] == ["USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"]
