@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from sessionstore import json_text
 from sessionstore.errors import CorruptStorageError
 from sessionstore.jsonl.codec import LineError, Members, decode_text, split_members
@@ -28,18 +26,21 @@ DROPPED_TYPES: Final = (
 """The record types that are no entries; children of such a record hang under its parent."""
 
 
-class LegacyRecord(msgspec.Struct):
-    """A record and where it stands. ``offset`` and ``length`` are bytes of its own text."""
+class LegacyRecord:
+    """A record and where it stands. ``offset`` and ``length`` are bytes of its own text.
 
-    line: int
-    offset: int
-    length: int
-    members: Members
+    ``type`` is the record type, where that is a string.
+    """
 
-    @property
-    def type(self) -> str | None:
-        """The record type, where it is a string."""
-        return self.text_of("type")
+    __slots__ = ("_time", "length", "line", "members", "offset", "type")
+
+    def __init__(self, line: int, offset: int, length: int, members: Members) -> None:
+        self.line: Final = line
+        self.offset: Final = offset
+        self.length: Final = length
+        self.members: Final = members
+        self.type: Final = self.text_of("type")
+        self._time: int | None = None
 
     def text_of(self, name: str) -> str | None:
         """The member as a string; None where it is anything else."""
@@ -48,10 +49,12 @@ class LegacyRecord(msgspec.Struct):
 
     def time(self) -> int:
         """Unix ms of the record. Raises :class:`LineError`."""
-        try:
-            return parse_time(self.members.get("timestamp", str))
-        except ValueError as error:
-            raise LineError(f"timestamp: {error}") from None
+        if self._time is None:
+            try:
+                self._time = parse_time(self.members.get("timestamp", str))
+            except ValueError as error:
+                raise LineError(f"timestamp: {error}") from None
+        return self._time
 
 
 class LegacyReader:

@@ -16,11 +16,17 @@ _ISO: Final = re.compile(
 )
 
 
+_USUAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
 def parse_time(text: str) -> int:
     """Unix ms of an ISO 8601 time; without an offset it is UTC. Digits after the ms are cut off.
 
     Raises ``ValueError`` when ``text`` is no such time.
     """
+    if _USUAL.fullmatch(text):
+        return (datetime.fromisoformat(text) - _EPOCH) // _MILLISECOND
     match = _ISO.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r:.40} is not an ISO 8601 time")
@@ -30,7 +36,7 @@ def parse_time(text: str) -> int:
         raise ValueError(f"{text!r:.40} has no such offset from UTC")
     offset = timedelta(hours=int(offset_hours), minutes=int(offset_minutes))
     since = moment - _EPOCH - (-offset if sign == "-" else offset)
-    return since // timedelta(milliseconds=1) + int(fraction[:3].ljust(3, "0"))
+    return since // _MILLISECOND + int(fraction[:3].ljust(3, "0"))
 
 
 def iso_time(timestamp: int) -> str:
