@@ -4,6 +4,9 @@ A session is an immutable conversation tree, mutable typed values and lists, and
 written in atomic transactions under one sequence. Open a repository with :func:`open_repository`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from sessionstore.address import Value, ValueList, value, value_list
 from sessionstore.entries import (
     ABSENT,
@@ -77,6 +80,18 @@ from sessionstore.writes import (
     set_value,
 )
 
+if TYPE_CHECKING:
+    from sessionstore.jsonl import JsonlSessionRepo
+    from sessionstore.sql.directory import SqliteDirectorySessionRepo
+    from sessionstore.sql.repo import SqlSessionRepo
+
+# Imported when they are asked for: a server that keeps files does not load SQLAlchemy.
+_LAZY = {
+    "JsonlSessionRepo": "sessionstore.jsonl",
+    "SqlSessionRepo": "sessionstore.sql.repo",
+    "SqliteDirectorySessionRepo": "sessionstore.sql.directory",
+}
+
 __all__ = [
     "ABSENT",
     "Absent",
@@ -103,6 +118,7 @@ __all__ = [
     "InvalidScopeError",
     "InvalidUrlError",
     "InvalidValueError",
+    "JsonlSessionRepo",
     "ListElement",
     "MemorySessionRepo",
     "MessageEntry",
@@ -130,6 +146,8 @@ __all__ = [
     "SessionScope",
     "SessionStats",
     "SessionStoreError",
+    "SqlSessionRepo",
+    "SqliteDirectorySessionRepo",
     "Storage",
     "StorageBusyError",
     "StorageError",
@@ -156,3 +174,9 @@ __all__ = [
     "value",
     "value_list",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

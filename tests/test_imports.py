@@ -26,3 +26,12 @@ def test_the_import_loads_no_extra():
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert run.stdout.strip() == "[]"
+
+
+def test_every_name_of_the_package_can_be_imported():
+    script = (
+        "import sys, sessionstore\n"
+        "assert 'sqlalchemy' not in sys.modules\n"
+        "for name in sessionstore.__all__: getattr(sessionstore, name)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], timeout=60, check=True)
