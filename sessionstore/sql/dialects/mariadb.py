@@ -20,6 +20,12 @@ SEGMENT_INDEX: Final = "ix_entries_session_id_segment_seq_seq"
 _SMALLEST_SUSPECT = 1_000_000
 """Bytes. Nobody has a smaller packet size than what the driver itself cuts batches to."""
 
+_AROUND_A_ROW = 1024
+"""Bytes of a statement around the values of its only row, roughly."""
+
+_ESCAPED = b"\0\n\r\x1a\"'\\"
+"""What takes another byte in the text of a statement."""
+
 SESSION_SETUP = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
 """Without gap locks no session waits for the rows of another; snapshots ask for more themselves."""
 
@@ -72,7 +78,7 @@ class MariadbDialect(SqlDialect):
         self, sent: Sequence[Values], ask: Callable[[str], Any], where: str
     ) -> SessionStoreError | None:
         """A statement larger than ``max_allowed_packet`` is answered by hanging up."""
-        largest = max((_escaped_size(row) for row in sent), default=0)
+        largest = max((_escaped_size(row) for row in sent), default=0) + _AROUND_A_ROW
         if largest > _SMALLEST_SUSPECT and largest > ask("SELECT @@max_allowed_packet"):
             return too_large(where)
         return None
@@ -83,8 +89,9 @@ class MariadbDialect(SqlDialect):
 
 
 def _escaped_size(row: Values) -> int:
-    """The most bytes that a row can take in the text of a statement."""
-    return sum(2 * len(item.encode()) for item in row if isinstance(item, str))
+    """The bytes that the texts of a row take in a statement."""
+    texts = [item.encode() for item in row if isinstance(item, str)]
+    return sum(len(text) + sum(map(text.count, _ESCAPED)) for text in texts)
 
 
 def _run(raw: Any, statement: str) -> None:
