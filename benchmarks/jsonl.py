@@ -1,327 +1,294 @@
-"""The JSONL store: appends, opening, listing, the upgrade, and what scopes keep out of the main file."""
+"""The JSONL store: appends, opening, listing, the upgrade of older files, the bytes of scopes."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import count
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from benchmarks.children import in_child
 from benchmarks.context import Context
-from benchmarks.report import Figures, pretty, size
-from benchmarks.timing import Work, alone, in_turn, prepared
-from benchmarks.work import FRAME, FRAMES, MESSAGE, Conversation
+from benchmarks.places import Place, file_places
+from benchmarks.report import Figures, size
+from benchmarks.timing import Sample, Work, in_turn, prepared_in_turn
+from benchmarks.work import MESSAGE, USAGE, Conversation, Writes, frame
 from sessionstore import (
-    EphemeralScope,
+    NewUsageRow,
     Session,
     append_list,
     ephemeral_scope,
+    insert_usage,
     open_repository,
     retire_scope,
     set_value,
     value,
     value_list,
 )
-from sessionstore.jsonl import JsonlSessionRepo
-from sessionstore.jsonl.encoding import transaction_line
-from sessionstore.jsonl.paths import file_name, folder_name
-from sessionstore.plan import plan_commit
-
-EVENTS = value_list("app.events")
-CREATED_AT = 1_700_000_000_000
 
 
 def run(context: Context) -> None:
-    """All of it."""
-    _appends(context)
-    _synced_appends(context)
-    _opening(context)
-    _large_file(context)
-    _listing(context)
-    _first_write(context)
-    _scopes(context)
+    """All of it, when files are to be measured."""
+    for place in file_places(context):
+        if place.name == "jsonl":
+            _appends(context, place)
+            _opens(context, place)
+            _lists(context, place)
+            _first_write(context, place)
+            _scopes(context, place)
 
 
-# -- appends -----------------------------------------------------------------------------------------
-
-
-def _appends(context: Context) -> None:
-    """Beside the memory store's commit of the same writes in the same run."""
-    times = context.times("JSONL: steady appends (aim: CPU at most +25 µs)")
-    with (
-        context.folder() as folder,
-        open_repository("memory://") as memory,
-        JsonlSessionRepo(folder) as files,
-        memory.create() as peer,
-        files.create(cwd="/srv") as session,
-    ):
-        works: dict[str, Callable[[Session], Work]] = {
-            "one list element": _element,
-            "entry + tip + usage": _turn,
-            "one scoped list element": _frame,
-        }
-        for name, make in works.items():
-            ours, theirs = in_turn([make(session), make(peer)], context.rounds(4000), 50)
-            times.add(
-                name, ours, "memory", theirs, aim="+25 µs", note=f"{_more(ours.quick - theirs.quick)} quick"
-            )
+def _appends(context: Context, place: Place) -> None:
+    times = context.times(
+        "Appends to JSONL: beside the memory store, and with fsync beside bare write + fsync"
+    )
+    with ExitStack() as stack:
+        urls = [stack.enter_context(place.fresh()) for _ in range(2)]
+        memory, quick, synced = [
+            stack.enter_context(stack.enter_context(open_repository(url, **options)).create())
+            for url, options in (("memory://", {}), (urls[0], {}), (urls[1], {"fsync": True}))
+        ]
+        for name, make in (("one turn", Conversation().turn), ("one frame", frame)):
+            ours, theirs = _same_writes([quick, memory], make, context.rounds(3000, 1000))
+            extra = (ours.median - theirs.median) * 1e6
+            times.add(name, ours, "memory store", theirs, aim="+20 µs", note=f"{extra:+.1f} µs")
+        for name, make in (("one turn, fsync", Conversation().turn), ("one frame, fsync", frame)):
+            ours, bare = _synced(synced, make, stack, context.rounds(300, 100))
+            times.add(name, ours, "bare write + fsync", bare, aim="1.3")
     context.show(times)
 
 
-def _more(seconds: float) -> str:
-    return f"{'-' if seconds < 0 else '+'}{pretty(abs(seconds))}"
+def _same_writes(sessions: list[Session], make: Callable[[], Writes], rounds: int) -> list[Sample]:
+    """Commits of the same writes to each session."""
+    given: list[Writes] = []
+
+    def maker(number: int, session: Session) -> Callable[[], Work]:
+        def prepare() -> Work:
+            if number == 0:
+                given[:] = [make()]
+            return lambda: session.commit(given[0])
+
+        return prepare
+
+    return prepared_in_turn([maker(*numbered) for numbered in enumerate(sessions)], rounds, warm_up=50)
 
 
-def _element(session: Session) -> Work:
-    return lambda: session.commit([append_list(EVENTS, FRAME)])
+def _synced(
+    session: Session, make: Callable[[], Writes], stack: ExitStack, rounds: int
+) -> tuple[Sample, Sample]:
+    """Ours with fsync, and writing and syncing the same line to a file beside it."""
+    folder = Path(session.metadata.path or "").parent
+    other = os.open(folder / "bare.lines", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    stack.callback(os.close, other)
+    known: dict[Path, int] = {}
+
+    def ours() -> Work:
+        writes = make()
+        return lambda: session.commit(writes)
+
+    def bare() -> Work:
+        line = b"x" * (_grown_by(session, known) - 1) + b"\n"
+
+        def write() -> None:
+            os.write(other, line)
+            os.fsync(other)
+
+        return write
+
+    first, second = prepared_in_turn([ours, bare], rounds, warm_up=10)
+    return first, second
 
 
-def _frame(session: Session) -> Work:
-    return lambda: session.commit([append_list(FRAMES, FRAME)])
+def _grown_by(session: Session, known: dict[Path, int]) -> int:
+    """Bytes of the line that the session wrote last, to whichever of its files."""
+    now = {file: file.stat().st_size for file in Path(session.metadata.path or "").parent.rglob("*.jsonl")}
+    grown = max((length - known.get(file, 0) for file, length in now.items() if file in known), default=100)
+    known.update(now)
+    return max(grown, 2)
 
 
-def _turn(session: Session) -> Work:
-    conversation = Conversation()
-    return lambda: session.commit(conversation.turn())
-
-
-def _synced_appends(context: Context) -> None:
-    """Beside a bare write and fsync of the same line."""
-    times = context.times("JSONL: appends with fsync=True")
-    with (
-        context.folder() as folder,
-        JsonlSessionRepo(folder, fsync=True) as repo,
-        repo.create(cwd="/srv") as session,
-        (folder / "bare").open("ab", buffering=0) as file,
-    ):
-        plans: dict[str, tuple[Work, Any]] = {
-            "one list element": (_element(session), [append_list(EVENTS, FRAME)]),
-            "entry + tip + usage": (_turn(session), Conversation().turn()),
-        }
-        for name, (work, writes) in plans.items():
-            line = transaction_line(plan_commit(writes).numbered(1, CREATED_AT).steps)
-
-            def bare(line: bytes = line) -> None:
-                os.write(file.fileno(), line)
-                os.fsync(file.fileno())
-
-            ours, theirs = in_turn([work, bare], context.rounds(1500), 20)
-            times.add(name, ours, "write + fsync", theirs, aim="1.3")
-    context.show(times)
-
-
-# -- opening -------------------------------------------------------------------------------------------
-
-
-def _opening(context: Context) -> None:
-    """4,000 transactions with 8,000 records, beside plain decoding of the same lines."""
-    times = context.times("JSONL: open of 4,000 transactions, 8,000 records")
-    with context.folder() as folder, JsonlSessionRepo(folder) as repo:
-        path = _session_file(folder, _many_transactions(2_000))
-        lines = path.read_bytes().split(b"\n")[:-1]
-        metadata = repo.get("bench")
+def _opens(context: Context, place: Place) -> None:
+    times = context.times("Opening JSONL files, beside plain msgspec.json.decode of their lines")
+    with place.fresh() as url, open_repository(url) as repo:
+        with repo.create() as session:
+            for writes in _eight_thousand_records():
+                session.commit(writes)
+            metadata = session.metadata
+        lines = Path(metadata.path or "").read_bytes().splitlines()
 
         def opened() -> None:
-            repo.open(metadata).close()
+            with repo.open(metadata.id) as session:
+                session.get_stats()
 
-        def decoded() -> None:
-            for line in lines:
-                msgspec.json.decode(line)
-
-        ours, theirs = in_turn([opened, decoded], context.rounds(60, 15))
-        times.add(size(path.stat().st_size), ours, "msgspec.json.decode", theirs, aim="2")
+        decode = msgspec.json.Decoder().decode
+        ours, plain = in_turn([opened, lambda: [decode(line) for line in lines]], context.rounds(30, 8))
+        note = f"{len(lines):,} lines, {size(sum(map(len, lines)))}"
+        times.add("open, 8,000 records", ours, "msgspec.json.decode", plain, aim="1.2", note=note)
     context.show(times)
+    with place.fresh() as url:
+        _large_file(context, url, 40 if context.quick else 200)
 
 
-def _session_file(folder: Path, lines: Iterator[str], created_at: int = CREATED_AT) -> Path:
-    path = folder / folder_name("/srv") / file_name(created_at, "bench")
-    path.parent.mkdir(exist_ok=True)
-    header = {
-        "v": 4,
-        "kind": "header",
-        "id": "bench",
-        "storageVersion": 1,
-        "createdAt": created_at,
-        "cwd": "/srv",
-    }
-    with path.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(header) + "\n")
-        file.writelines(f"{line}\n" for line in lines)
-    return path
+def _eight_thousand_records() -> Iterator[Writes]:
+    """2,000 times entry + value + usage, and 2,000 list appends."""
+    talk = Conversation()
+    log = value_list("app.log")
+    for number in range(2000):
+        entry, _, usage = talk.turn()
+        yield [entry, set_value(value("app.state"), number), usage]
+        yield [append_list(log, {"n": number, "text": "an element of a list"})]
 
 
-def _many_transactions(turns: int, message: dict[str, Any] = MESSAGE) -> Iterator[str]:
-    """``turns`` times entry + value + usage, each followed by a list element."""
-    conversation, numbers = Conversation(), count(1)
-    small = {**message, "content": message["content"][0]["text"][:60]} if message is MESSAGE else message
-    for _ in range(turns):
-        for writes in (conversation.turn(), [append_list(EVENTS, FRAME)]):
-            plan = plan_commit(writes)
-            first = next(numbers)
-            steps = plan.numbered(first, CREATED_AT).steps
-            for _ in steps[1:]:
-                next(numbers)
-            text = transaction_line(steps).decode().rstrip("\n")
-            yield text.replace(
-                json.dumps(MESSAGE["content"], separators=(",", ":")), json.dumps(small["content"])
-            )
-
-
-def _large_file(context: Context) -> None:
-    """In a process of its own, whose peak is what the file costs in memory."""
-    megabytes = 40 if context.quick else 200
-    figures = Figures(
-        f"JSONL: open of a file of {megabytes} MB (aim: at most 3 times the file in memory)",
-        ("what", "file", "seconds", "memory", "times the file"),
+def _large_file(context: Context, url: str, megabytes: int) -> None:
+    with open_repository(url) as repo, repo.create() as session:
+        metadata = session.metadata
+        talk = Conversation()
+        path = Path(metadata.path or "")
+        while path.stat().st_size < megabytes * 1_000_000:
+            for _ in range(20):
+                session.commit(talk.batch(500))
+    table = Figures(
+        "A large JSONL file, opened in a process of its own",
+        ("file", "seconds", "plain decode of the lines, seconds", "memory", "times the file"),
     )
-    with context.folder() as folder:
-        for name, text in (
-            ("messages of 1 kB", "x" * 1000),
-            ("messages of 200 B", "x" * 200),
-            ("with emoji", "x" * 999 + "🎈"),
-        ):
-            message = {"role": "user", "content": [{"type": "text", "text": text}]}
-            turns = megabytes * 1_000_000 // (900 + len(text))
-            path = _session_file(folder, _many_transactions(turns, message))
-            ran = subprocess.run(
-                [sys.executable, "-m", "benchmarks.jsonl", str(folder)],
-                check=True,
-                capture_output=True,
-                text=True,
-            )
-            seconds, peak = map(float, ran.stdout.split())
-            bytes_ = path.stat().st_size
-            figures.add(name, size(bytes_), f"{seconds:.2f}", size(peak), f"{peak / bytes_:.2f}")
-    context.show(figures)
+    ours = in_child(
+        "import sessionstore.jsonl",
+        f"repo = open_repository({url!r}); repo.open({metadata.id!r}).get_stats()",
+    )
+    plain = in_child(
+        "import msgspec",
+        f"decode = msgspec.json.Decoder().decode\nfor line in open({str(path)!r}, 'rb'): decode(line)",
+    )
+    length = path.stat().st_size
+    table.add(
+        size(length),
+        f"{ours.seconds:.2f}",
+        f"{plain.seconds:.2f}",
+        size(ours.grown),
+        f"{ours.grown / length:.2f}",
+    )
+    context.show(table)
 
 
-def _open_once(folder: str) -> None:
-    from time import perf_counter
-
-    with JsonlSessionRepo(folder) as repo:
-        before = _peak()
-        start = perf_counter()
-        session = repo.open("bench")
-        seconds = perf_counter() - start
-        print(seconds, _peak() - before)
-        session.close()
-
-
-def _peak() -> int:
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-# -- listing, upgrading -------------------------------------------------------------------------------
-
-
-def _listing(context: Context) -> None:
-    times = context.times("JSONL: list of 1,000 sessions")
-    with context.folder() as folder, JsonlSessionRepo(folder) as repo:
+def _lists(context: Context, place: Place) -> None:
+    times = context.times("Listing JSONL, beside reading each first line")
+    with place.fresh() as url, open_repository(url) as repo:
         for number in range(1000):
-            with repo.create(cwd=f"/srv/{number % 20}") as session:
-                session.set_value(value("app.state"), "x" * 100)
-        times.add("all", alone(repo.list, context.rounds(30)))
-        times.add("one cwd of 20", alone(partial(repo.list, cwd="/srv/3"), context.rounds(30)))
-        id = repo.list()[500].id
-        times.add("get by id", alone(partial(repo.get, id), context.rounds(30)))
+            with repo.create(cwd=f"/home/user/project-{number % 5}") as session:
+                if number % 10 == 0:
+                    session.commit(Conversation().batch(20))
+        root = Path(url.removeprefix("jsonl:"))
+
+        def first_lines() -> None:
+            for folder in os.scandir(root):
+                for file in os.scandir(folder.path):
+                    if file.name.endswith(".jsonl"):
+                        with open(file.path, "rb") as opened:
+                            opened.readline()
+
+        ours, bare = in_turn([repo.list, first_lines], context.rounds(20, 6), warm_up=2)
+        times.add("list 1,000 sessions", ours, "readline of each", bare, aim="2")
     context.show(times)
 
 
-def _first_write(context: Context) -> None:
-    """After opening a format-3 file of 4 MB."""
-    times = context.times("JSONL: a format-3 file of 4 MB")
-    with context.folder() as folder:
-        text = _format_3(3_500)
-        numbers = count()
-
-        def placed() -> JsonlSessionRepo:
-            root = folder / str(next(numbers))
-            path = root / folder_name("/srv") / file_name(CREATED_AT, "old")
-            path.parent.mkdir(parents=True)
-            path.write_text(text)
-            return JsonlSessionRepo(root)
-
-        def opening() -> Work:
-            repo = placed()
-            return lambda: repo.open("old").close()
-
-        def writing() -> Work:
-            session = placed().open("old")
-            return lambda: session.set_value(value("app.state"), 1)
-
-        times.add("open", prepared(opening, context.rounds(15)), note=size(len(text)))
-        times.add("first write", prepared(writing, context.rounds(15)))
-    context.show(times)
-
-
-def _format_3(records: int) -> str:
-    stamp = "2023-11-14T22:13:20.000Z"
-    lines: list[dict[str, Any]] = [
-        {"type": "session", "version": 3, "id": "old", "timestamp": stamp, "cwd": "/srv"}
-    ]
-    parent = None
-    for number in range(records):
-        message = {**MESSAGE, "content": [{"type": "text", "text": "x" * 900}]}
-        id = f"{number:08x}"
-        lines.append(
-            {"type": "message", "id": id, "parentId": parent, "timestamp": stamp, "message": message}
-        )
-        parent = id
-    return "".join(json.dumps(line) + "\n" for line in lines)
-
-
-# -- what scopes are for ---------------------------------------------------------------------------------
-
-
-def _scopes(context: Context) -> None:
-    """20 operations, each of 400 frames and two tools with 60 checkpoints of 50 kB."""
-    figures = Figures(
-        "JSONL: 20 operations with 400 frames and twice 60 checkpoints of 50 kB",
-        ("what", "main file", "peak of sidecars", "share of the unscoped file"),
+def _first_write(context: Context, place: Place) -> None:
+    times = context.times(
+        "The first write to a format-3 file of 4 MB, which rewrites it, beside read + write + fsync"
     )
-    with context.folder() as folder:
-        unscoped, _ = _operations(folder / "unscoped", scoped=False)
-        scoped, sidecars = _operations(folder / "scoped", scoped=True)
-        figures.add("without scopes", size(unscoped), "-", "100 %")
-        figures.add(
-            "with scopes", size(scoped), size(sidecars), f"{100 * scoped / unscoped:.3f} % (aim: 0.2)"
-        )
-    context.show(figures)
+    text = _format_3(4_000_000)
+    with place.fresh() as url, open_repository(url) as repo:
+        folder = Path(url.removeprefix("jsonl:")) / "----"
+        folder.mkdir(parents=True)
+        numbers = iter(range(10**6))
+
+        def ours() -> Work:
+            id = f"old-{next(numbers)}"
+            path = folder / f"2025-10-09T08-53-20-000Z_{id}.jsonl"
+            path.write_text(text.replace("THE-ID", id, 1), encoding="utf-8")
+            session = repo.open(id)
+            session.get_stats()
+
+            def write() -> None:
+                session.commit([set_value(value("app.state"), 1)])
+                session.close()
+
+            return write
+
+        def bare() -> Work:
+            source, target = folder / "copy.source", folder / "copy.target"
+            source.write_text(text, encoding="utf-8")
+
+            def copy() -> None:
+                with open(source, "rb") as read, open(target, "wb") as write:
+                    write.write(read.read())
+                    write.flush()
+                    os.fsync(write.fileno())
+
+            return copy
+
+        first, second = prepared_in_turn([ours, bare], context.rounds(10, 4), warm_up=1)
+        times.add("first write", first, "copying the file", second, note=size(len(text)))
+    context.show(times)
 
 
-def _operations(root: Path, *, scoped: bool) -> tuple[int, int]:
+def _format_3(length: int) -> str:
+    lines = ['{"type":"session","version":3,"id":"THE-ID","timestamp":"2025-10-09T08:53:20.000Z","cwd":""}']
+    total, parent = 0, None
+    while total < length:
+        id = f"{len(lines):08x}"
+        message = {**MESSAGE, "usage": USAGE}
+        entry = {"type": "message", "id": id, "parentId": parent, "timestamp": "2025-10-09T08:53:21.000Z"}
+        lines.append(json.dumps({**entry, "message": message}, separators=(",", ":")))
+        total += len(lines[-1]) + 1
+        parent = id
+    return "\n".join(lines) + "\n"
+
+
+def _scopes(context: Context, place: Place) -> None:
+    """20 operations, each of 400 frames and two tools with 60 checkpoints of 50 KB."""
+    table = Figures(
+        "The workload that scopes are for",
+        ("kept in", "main file", "sidecars at their peak", "share of unscoped"),
+    )
+    operations = 5 if context.quick else 20
+    scoped = _operations(place, operations, scoped=True)
+    plain = _operations(place, operations, scoped=False)
+    table.add(
+        "a scope of its own for each operation",
+        size(scoped[0]),
+        size(scoped[1]),
+        f"{scoped[0] / plain[0]:.3%}",
+    )
+    table.add("session scope", size(plain[0]), size(plain[1]), "100 %")
+    context.show(table)
+
+
+def _operations(place: Place, operations: int, *, scoped: bool) -> tuple[int, int]:
+    """Bytes of the main file in the end, and of the sidecars at their peak."""
+    checkpoint = {"output": "x" * 50_000}
     peak = 0
-    with JsonlSessionRepo(root) as repo, repo.create(cwd="/srv") as session:
-        path = Path(str(session.metadata.path))
-        for number in range(20):
-            peak = max(peak, _operation(session, path, number, scoped=scoped))
+    with place.fresh() as url, open_repository(url) as repo, repo.create() as session:
+        path = Path(session.metadata.path or "")
+        talk = Conversation()
+        for number in range(operations):
+            scope = ephemeral_scope(f"operation-{number}") if scoped else None
+            frames: Any = value_list("pi.pending.assistant_frame", f"operation-{number}", scope=scope)  # type: ignore[call-overload]  # either scope
+            for _ in range(400):
+                session.append_list(frames, {"type": "text_delta", "delta": "some more words of the answer "})
+            for tool in range(2):
+                output: Any = value("pi.pending.tool_output", f"{number}/{tool}", scope=scope)  # type: ignore[call-overload]
+                for _ in range(60):
+                    session.set_value(output, checkpoint)
+            peak = max(peak, _sidecars(path))
+            end: Writes = [*talk.turn(), insert_usage(NewUsageRow(f"cost-{number}", USAGE))]
+            session.commit([*end, retire_scope(scope)] if scope is not None else end)
         return path.stat().st_size, peak
 
 
-def _operation(session: Session, path: Path, number: int, *, scoped: bool) -> int:
-    scope = ephemeral_scope(f"op-{number}")
-    place: dict[str, EphemeralScope | None] = {"scope": scope if scoped else None}
-    frames: Any = value_list("app.frames", f"op-{number}", **place)  # type: ignore[call-overload]
-    for frame in range(400):
-        session.commit([append_list(frames, {**FRAME, "n": frame})])
-    for tool in range(2):
-        output: Any = value("app.output", f"op-{number}:{tool}", **place)  # type: ignore[call-overload]
-        for checkpoint in range(60):
-            session.commit([set_value(output, f"{checkpoint:050000}")])
-    sidecars = sum(file.stat().st_size for file in Path(f"{path}.scopes").glob("*")) if scoped else 0
-    ending: list[Any] = [retire_scope(scope)] if scoped else []
-    session.commit([*Conversation().turn(), *ending])
-    return sidecars
-
-
-if __name__ == "__main__":
-    _open_once(*sys.argv[1:])
+def _sidecars(path: Path) -> int:
+    others = (file for file in path.parent.rglob("*") if file.is_file() and file != path)
+    return sum(file.stat().st_size for file in others)
