@@ -145,6 +145,7 @@ def _branch_image(source: SessionSnapshot, fork: ForkBranch, id: str, created_at
         takes_value=_value_rule(fork, lambda place: place in lane, survey.found),
         takes_list=_list_rule(fork),
         usage_rows=False,
+        ephemeral=False,
     )
     header = _header(source, id, created_at, survey.message_count)
     return ForkImage(header, source, selection, rewrite)
@@ -158,6 +159,7 @@ def _tree_image(source: SessionSnapshot, fork: ForkTree, id: str, created_at: in
         takes_value=_value_rule(fork, lambda _: True, copied),
         takes_list=_list_rule(fork),
         usage_rows=False,
+        ephemeral=False,
     )
     header = _header(source, id, created_at, source.header.stats.message_count)
     return ForkImage(header, source, selection, _idle)

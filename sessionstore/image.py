@@ -59,7 +59,8 @@ class Selection(msgspec.Struct, frozen=True):
 
     Entries are all of them, or (``whole_tree`` false) the path from ``tip`` to its root, or none
     (``tip`` None). ``takes_value`` and ``takes_list`` are asked for each place, those of ephemeral
-    scopes too; neither may read the snapshot.
+    scopes too; neither may read the snapshot. With ``ephemeral`` false the maker says that they
+    refuse all of those, which spares a store to ask.
     """
 
     whole_tree: bool = True
@@ -67,6 +68,7 @@ class Selection(msgspec.Struct, frozen=True):
     takes_value: Callable[[Place], bool] = _always
     takes_list: Callable[[Place], bool] = _always
     usage_rows: bool = True
+    ephemeral: bool = True
 
 
 WHOLE_SESSION: Final = Selection()

@@ -87,7 +87,7 @@ class FileSnapshot(SessionSnapshot):
         streams.extend(
             self._scope_records(sidecar.source, sidecar.scope_id, index, selection)
             for sidecar, index in self._sidecars
-            if sidecar.retained.lasts
+            if selection.ephemeral and sidecar.retained.lasts
         )
         return streams[0] if len(streams) == 1 else merge(*streams, key=_by_seq)
 

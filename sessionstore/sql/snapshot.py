@@ -29,7 +29,7 @@ from sessionstore.sql.dbapi import Row
 from sessionstore.sql.link import Link
 from sessionstore.sql.prepared import BySize, Prepared, filled
 from sessionstore.sql.rows import check_version, is_storable, metadata_of, totals_of
-from sessionstore.sql.statements import HEADER_COLUMNS, LARGEST_LIST
+from sessionstore.sql.statements import HEADER_COLUMNS, LARGEST_LIST, ListStatement
 from sessionstore.usage import SessionStats
 
 
@@ -62,12 +62,33 @@ class SqlSnapshot(SessionSnapshot):
             yield from starmap(EntryRecord, chain.from_iterable(path.batches()))
         if selection.usage_rows:
             yield from starmap(UsageRecord, link.stream(all_of.all_usage, (self._id,)))
-        for value in starmap(ValueRecord, link.stream(all_of.all_values, (self._id,))):
+        taken = self._namespaces(selection, self.value_places, selection.takes_value)
+        for value in starmap(ValueRecord, self._rows_in(taken, all_of.values_in, all_of.all_values)):
             if selection.takes_value(place_of(value)):
                 yield value
-        for element in starmap(ElementRecord, link.stream(all_of.all_elements, (self._id,))):
+        taken = self._namespaces(selection, self.list_places, selection.takes_list)
+        for element in starmap(ElementRecord, self._rows_in(taken, all_of.elements_in, all_of.all_elements)):
             if selection.takes_list(place_of(element)):
                 yield element
+
+    def _namespaces(
+        self,
+        selection: Selection,
+        places: Callable[[], Iterator[Place]],
+        takes: Callable[[Place], bool],
+    ) -> list[str] | None:
+        """Namespaces outside of which nothing is taken; None where all have to be read."""
+        if selection.ephemeral:
+            return None
+        found = {place.namespace for place in places() if takes(place)}
+        return sorted(found) if len(found) <= LARGEST_LIST else None
+
+    def _rows_in(
+        self, namespaces: list[str] | None, some: ListStatement, all_rows: Prepared
+    ) -> Iterator[Row]:
+        if namespaces is None:
+            return self._link.stream(all_rows, (self._id,))
+        return self._link.stream(*some.of((self._id, ""), namespaces)) if namespaces else iter(())
 
     def value(self, place: Place) -> ValueRecord | None:
         """See :meth:`SessionSnapshot.value`."""

@@ -326,6 +326,28 @@ class Statements:
         return self._all(LISTS, ELEMENT_COLUMNS)
 
     @cached_property
+    def values_in(self) -> ListStatement:
+        """``session_id, scope_id``, namespaces -> :data:`VALUE_COLUMNS`, by number."""
+        return self._in_namespaces(VALUES, VALUE_COLUMNS)
+
+    @cached_property
+    def elements_in(self) -> ListStatement:
+        """The same for lists: :data:`ELEMENT_COLUMNS`."""
+        return self._in_namespaces(LISTS, ELEMENT_COLUMNS)
+
+    def _in_namespaces(self, table: Table, columns: Sequence[str]) -> ListStatement:
+        statement = (
+            select(*(table.c[name] for name in columns))
+            .where(
+                table.c.session_id == bindparam("session_id"),
+                table.c.scope_id == bindparam("scope_id"),
+                self._dialect.one_of(table.c.namespace, "items"),
+            )
+            .order_by(table.c.seq)
+        )
+        return ListStatement(statement, ["session_id", "scope_id"], self._dialect)
+
+    @cached_property
     def all_structure(self) -> Prepared:
         """:data:`STRUCTURE_COLUMNS`."""
         return self._all(ENTRIES, STRUCTURE_COLUMNS)
