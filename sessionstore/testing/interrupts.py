@@ -27,6 +27,8 @@ def interrupt(call: Callable[[], object], point: int) -> bool:
     Returns whether there was one, that is, whether the call came that far.
     """
     chances = _Chances(point)
+    # CPython 3.12 traces instructions only if a frame had asked for it before tracing was set.
+    sys._getframe().f_trace_opcodes = True  # pyright: ignore[reportPrivateUsage]
     tracing, telling = sys.gettrace(), sys.unraisablehook
     # An interrupt that comes while an object is dropped is lost, as it is in real life.
     sys.unraisablehook = lambda _: None
