@@ -5,10 +5,11 @@ Payloads go in as the text that they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as _quote
-from typing import assert_never
+from typing import Any, Final
 
+from sessionstore.address import Place
 from sessionstore.plan import ListDeletion, Retirement, Step, ValueDeletion
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
 
@@ -31,36 +32,32 @@ def text_line(text: str) -> bytes:
 
 
 def _record_text(step: Step) -> str:
-    match step:
-        case EntryRecord():
-            return _entry_text(step)
-        case ElementRecord():
-            tag = "" if step.tag is None else f',"tag":{_quote(step.tag)}'
-            return (
-                f'{{"kind":"list","op":"append","seq":{step.seq},"namespace":{_quote(step.namespace)},'
-                f'"key":{_quote(step.key)},"value":{step.value}{_scope(step.scope_id)}{tag}}}'
-            )
-        case ValueRecord():
-            return (
-                f'{{"kind":"value","op":"set","seq":{step.seq},"namespace":{_quote(step.namespace)},'
-                f'"key":{_quote(step.key)},"value":{step.value}{_scope(step.scope_id)}}}'
-            )
-        case UsageRecord():
-            entry = "" if step.entry_id is None else f',"entryId":{_quote(step.entry_id)}'
-            details = "" if step.details is None else f',"details":{step.details}'
-            adjustment = "true" if step.adjustment else "false"
-            return (
-                f'{{"kind":"usage","id":{_quote(step.id)}{entry},"adjustment":{adjustment},'
-                f'"usage":{step.usage}{details},"seq":{step.seq}}}'
-            )
-        case ValueDeletion():
-            return _deletion_text("value", step)
-        case ListDeletion():
-            return _deletion_text("list", step)
-        case Retirement():
-            return f'{{"kind":"scope","op":"retire","seq":{step.seq},"scopeId":{_quote(step.scope_id)}}}'
-        case _:
-            assert_never(step)
+    return _TEXTS[type(step)](step)
+
+
+def _element_text(element: ElementRecord) -> str:
+    tag = "" if element.tag is None else f',"tag":{_quote(element.tag)}'
+    return (
+        f'{{"kind":"list","op":"append","seq":{element.seq},"namespace":{_quote(element.namespace)},'
+        f'"key":{_quote(element.key)},"value":{element.value}{_scope(element.scope_id)}{tag}}}'
+    )
+
+
+def _value_text(value: ValueRecord) -> str:
+    return (
+        f'{{"kind":"value","op":"set","seq":{value.seq},"namespace":{_quote(value.namespace)},'
+        f'"key":{_quote(value.key)},"value":{value.value}{_scope(value.scope_id)}}}'
+    )
+
+
+def _usage_text(row: UsageRecord) -> str:
+    entry = "" if row.entry_id is None else f',"entryId":{_quote(row.entry_id)}'
+    details = "" if row.details is None else f',"details":{row.details}'
+    adjustment = "true" if row.adjustment else "false"
+    return (
+        f'{{"kind":"usage","id":{_quote(row.id)}{entry},"adjustment":{adjustment},'
+        f'"usage":{row.usage}{details},"seq":{row.seq}}}'
+    )
 
 
 def _entry_text(entry: EntryRecord) -> str:
@@ -75,13 +72,36 @@ def _entry_text(entry: EntryRecord) -> str:
     )
 
 
-def _deletion_text(kind: str, step: ValueDeletion | ListDeletion) -> str:
-    scope_id, namespace, key = step.place
+def _value_deletion_text(step: ValueDeletion) -> str:
+    return _deletion_text("value", step.place, step.seq)
+
+
+def _list_deletion_text(step: ListDeletion) -> str:
+    return _deletion_text("list", step.place, step.seq)
+
+
+def _deletion_text(kind: str, place: Place, seq: int) -> str:
+    scope_id, namespace, key = place
     return (
-        f'{{"kind":"{kind}","op":"delete","seq":{step.seq},"namespace":{_quote(namespace)},'
+        f'{{"kind":"{kind}","op":"delete","seq":{seq},"namespace":{_quote(namespace)},'
         f'"key":{_quote(key)}{_scope(scope_id)}}}'
     )
 
 
+def _retirement_text(step: Retirement) -> str:
+    return f'{{"kind":"scope","op":"retire","seq":{step.seq},"scopeId":{_quote(step.scope_id)}}}'
+
+
 def _scope(scope_id: str) -> str:
     return f',"scopeId":{_quote(scope_id)}' if scope_id else ""
+
+
+_TEXTS: Final[dict[type[Step], Callable[[Any], str]]] = {
+    EntryRecord: _entry_text,
+    UsageRecord: _usage_text,
+    ValueRecord: _value_text,
+    ElementRecord: _element_text,
+    ValueDeletion: _value_deletion_text,
+    ListDeletion: _list_deletion_text,
+    Retirement: _retirement_text,
+}

@@ -39,7 +39,11 @@ class ScopeFiles:
 
         Best effort. Raises ``TransactionConflictError``.
         """
-        if self._last_change() != self._changed_at:
+        if self._changed_at is None:
+            has_changed = os.access(self._directory, os.F_OK)  # costs less than a stat that fails
+        else:
+            has_changed = self._last_change() != self._changed_at
+        if has_changed:
             raise TransactionConflictError(
                 f"{self._directory} was changed by somebody else since it was opened. Nothing was "
                 "written; close the session and open it again"
