@@ -25,7 +25,7 @@ def test_it_begins_with_two_commands_of_one_line() -> None:
     assert demo.startswith("python3 -m venv ")
     assert demo.endswith("sessionstore demo")
     assert tests.startswith("python3 -m venv ")
-    assert tests.endswith("pytest -q")
+    assert tests.endswith("pytest -q -n auto")
     assert "\n" not in demo + tests
 
 
