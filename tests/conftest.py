@@ -100,8 +100,12 @@ def _server(config: pytest.Config, leg: str) -> Server:
 # Collection ---------------------------------------------------------------------------------
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m asks for the marker
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the kinds of store that cannot do what a test needs."""
+    """Mark what needs a server; leave out the kinds of store that cannot do what a test needs."""
+    for item in items:
+        if _legs_of(item):
+            item.add_marker("server")
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
@@ -153,12 +157,16 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["legs"] = node.config.stash[LEGS].to_worker()
 
 
-def pytest_runtest_call(item: pytest.Item) -> None:
+def _legs_of(item: pytest.Item) -> set[str]:
     kind = _kind_of(item)
     used = {SERVER_FIXTURES[name] for name in getattr(item, "fixturenames", ()) if name in SERVER_FIXTURES}
     if kind is not None and kind.leg is not None:
         used.add(kind.leg)
-    item.config.stash[LEGS].tests.update(used)
+    return used
+
+
+def pytest_runtest_call(item: pytest.Item) -> None:
+    item.config.stash[LEGS].tests.update(_legs_of(item))
 
 
 @pytest.hookimpl(trylast=True)
