@@ -91,11 +91,16 @@ class ForkImage(SessionImage):
         selection: Selection,
         rewrite: Callable[[ValueRecord], ValueRecord],
     ) -> None:
-        super().__init__(header, self._taken(selection))
+        self._stream = self._taken(selection)
+        super().__init__(header, self._stream)
         self.source: Final = source
         self.selection: Final = selection
         self.rewrite: Final = rewrite
         """Makes a value of the source the destination's."""
+
+    def close(self) -> None:
+        """End the reading of ``records``, wherever it stands; before the snapshot ends."""
+        self._stream.close()
 
     def without_entries(self) -> Generator[Record, None, None]:
         """The values and list elements of the destination alone."""

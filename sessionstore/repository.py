@@ -10,7 +10,7 @@ import builtins
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Iterable
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from types import TracebackType
 from typing import Self, TypeAlias
 
@@ -196,8 +196,10 @@ class SessionRepo(ABC):
     ) -> tuple[SessionMetadata, StorageBase]:
         made: SessionMetadata | None = None
         try:
-            with boundary as source:
-                image = fork_image(source, fork, metadata.id, metadata.created_at)
+            with (
+                boundary as source,
+                closing(fork_image(source, fork, metadata.id, metadata.created_at)) as image,
+            ):
                 if image.header.cwd != metadata.cwd:
                     raise ForeignSessionError(
                         f"session {source.header.id!r} has another cwd than its metadata says: get it anew"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final
 
 from sessionstore.sql.dbapi import DbapiCursor, Row, Values
@@ -65,7 +65,9 @@ class Link:
                 if len(rows) < _STREAMED_ROWS:
                     break
         finally:
-            cursor.close()
+            # A stream that was left may outlive the connection, and its cursor ended with that.
+            with suppress(*self.dialect.errors):
+                cursor.close()
         self.unfinished = False
 
     def together(self) -> AbstractContextManager[Any]:

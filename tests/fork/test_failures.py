@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fork.owner import commit_turn, configure, turns_in
 from fork.streams import wrap_streams
-from fork.victim import PUBLISHED, STEPS, killed_at, watch
+from fork.victim import FILE_STEPS, PUBLISHED, STEPS, killed_at, watch
 
 from sessionstore import (
     ForkTree,
@@ -91,11 +91,26 @@ def test_a_killed_fork_leaves_nothing_that_anybody_sees(
     inside: bool,
 ) -> None:
     there_url = store_url if inside else new_store_url()
+    _kill_and_look(repo, source, store_url, there_url, step)
+
+
+@pytest.mark.needs("session_file")
+@pytest.mark.parametrize("step", FILE_STEPS)
+def test_a_fork_killed_while_its_file_is_put_in_place(
+    repo: SessionRepo, source: SessionMetadata, store_url: str, new_store_url: Callable[[], str], step: str
+) -> None:
+    _kill_and_look(repo, source, store_url, new_store_url(), step)
+
+
+def _kill_and_look(
+    repo: SessionRepo, source: SessionMetadata, source_url: str, there_url: str, step: str
+) -> None:
+    inside = source_url == there_url
     with open_repository(there_url) as there:
         there.create(id="other").close()
         origin: Any = {} if inside else {"source_repository": repo}
         expected = ["destination"] if step in PUBLISHED else []
-        killed_at(step, there_url, source, None if inside else store_url, FORK, "destination")
+        killed_at(step, there_url, source, None if inside else source_url, FORK, "destination")
         found = [session.id for session in there.list() if session.id not in ("other", source.id)]
         assert found == expected
         if not expected:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -19,7 +20,10 @@ SECONDS = 60
 STEPS = ("reserved", "boundary", "planned", "first record", "halfway", "last record", "loaded", "opened")
 """In order. A fork that copies entries inside its database streams the rest alone."""
 
-PUBLISHED = ("loaded", "opened")
+FILE_STEPS = ("complete under another name", "linked into place")
+"""What comes between for a session with a file of its own."""
+
+PUBLISHED = ("linked into place", "loaded", "opened")
 """The steps at which the destination is there."""
 
 
@@ -82,6 +86,7 @@ def watch(
         return image
 
     set_attribute(sessionstore.repository, "fork_image", planning)
+    set_attribute(os, "link", _told(os.link, arrive, before=FILE_STEPS[0], after=FILE_STEPS[1]))
 
     def telling(stream: Iterator[Any]) -> Iterator[Any]:
         for number, taken in enumerate(stream, start=1):
