@@ -13,7 +13,6 @@ from sessionstore.errors import InvalidQueryError
 from sessionstore.records import ElementRecord, EntryRecord
 
 Order: TypeAlias = Literal["asc", "desc"]
-BranchOrder: TypeAlias = Literal["newest_first", "oldest_first", "desc", "asc"]
 
 DEFAULT_LIST_LIMIT: Final = 1_000
 MAX_LIST_LIMIT: Final = 10_000
@@ -140,7 +139,7 @@ def branch_query(
     """Check the options of ``scan_branch``."""
     if not isinstance(start, str):
         raise InvalidQueryError(f"start must be an entry id, not a {_name(start)}")
-    if order not in _BRANCH_ORDERS:
+    if order not in tuple(_BRANCH_ORDERS):  # a tuple, since what is no str may have no hash
         raise InvalidQueryError(f"order must be one of {', '.join(_BRANCH_ORDERS)}; got {order!r}")
     return BranchQuery(
         start,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
 
-from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
+from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sessionstore import json_text
@@ -46,8 +46,10 @@ class _Typed(Codec[Any]):
         self._name = getattr(type_, "__name__", None) or str(type_)
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(type_)
-        except PydanticSchemaGenerationError as error:
-            raise InvalidValueError(f"pydantic has no schema for the type {self._name}") from error
+            self._adapter.rebuild(raise_errors=True)  # what it names has to be known by now
+        except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+            reason = str(error).splitlines()[0]
+            raise InvalidValueError(f"pydantic has no schema for the type {self._name}: {reason}") from error
 
     def encode(self, value: Any, what: object) -> str:
         try:
@@ -75,7 +77,7 @@ class _Typed(Codec[Any]):
         try:
             text = json_text.encode(self._adapter.dump_python(valid, mode="json", by_alias=True), what)
             same = self.decode(text, what) == valid
-        except (InvalidValueError, PydanticSerializationError):
+        except (InvalidValueError, PydanticSerializationError, UnicodeDecodeError):
             raise refusal from None
         if not same:
             raise refusal
