@@ -134,7 +134,7 @@ def mariadb_failure(error: Exception, where: str, *, connected: bool) -> Failure
     text = f"{where}: the database reported {code}"
     if code in _MARIADB_TELLING:
         text += f": {error.args[1]}"
-    elif lost:
+    elif code in _MARIADB_LOST:
         text = f"{where}: the connection to the database broke ({code})"
     return Failure(Kind.LOST if lost else Kind.FAILED, StorageError(text))
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import PoolProxiedConnection, SingletonThreadPool, StaticPool
 
-from sessionstore.errors import StorageBusyError
+from sessionstore.errors import InvalidUrlError, StorageBusyError
 from sessionstore.line import Ticket
 from sessionstore.sql.container import Lease, SqlContainer, WriterLock
 from sessionstore.sql.dialects import SqlDialect, dialect_of
@@ -76,14 +76,27 @@ class EngineContainer(SqlContainer):
         if self._ready:
             return True
         where = self.engine.url.render_as_string(hide_password=True)
-        compiler = self.dialect.compiler
-        state = self.look(lambda link: schema_state(link.raw.cursor(), compiler, where))
+
+        def look(link: Link) -> SchemaState:
+            state = schema_state(link.raw.cursor(), self.dialect.compiler, where)
+            self._check_encoding(link)
+            return state
+
+        state = self.look(look)
         if state is not SchemaState.CURRENT:
             if not create:
                 return False
             self._make_schema(where)
         self._ready = True
         return True
+
+    def _check_encoding(self, link: Link) -> None:
+        encoding = self.dialect.encoding_of(link.raw)
+        if encoding != "utf-8":
+            raise InvalidUrlError(
+                f"{self.name}: the engine's connections carry text as {encoding}, which cannot carry every "
+                "text: make the engine with client_encoding=utf8 (PostgreSQL) or charset=utf8mb4 (MariaDB)"
+            )
 
     def _make_schema(self, where: str) -> None:
         turn = None if self._lock is None else self._lock.acquire()

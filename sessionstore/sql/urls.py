@@ -85,10 +85,8 @@ def _server(
     if not url.database:
         raise InvalidUrlError(f"{_shown(url)}: names no database")
     settings: dict[str, Any] = dict(engine_options.pop("connect_args", {}))
-    if database == "postgresql":
-        settings.setdefault("client_encoding", "utf8")
-    elif "charset" not in url.query:
-        settings.setdefault("charset", "utf8mb4")
+    # Whatever the URL says: another encoding cannot carry every text.
+    settings |= {"client_encoding": "utf8"} if database == "postgresql" else {"charset": "utf8mb4"}
     try:
         engine = server_engine(
             url.set(drivername=f"{database}+{driver}"), connect_args=settings, **engine_options

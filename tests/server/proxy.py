@@ -34,6 +34,7 @@ class Proxy:
     def __init__(self, server: tuple[str, int], kind: str) -> None:
         self._server = server
         self._kind = kind
+        self.begin = {"postgresql": "BEGIN", "mariadb": "START TRANSACTION"}[kind]
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._guard = threading.Lock()

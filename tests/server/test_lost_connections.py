@@ -158,7 +158,7 @@ def test_a_connection_that_breaks_before_commit_is_replaced(
     store_url: str, proxy: Proxy, repo: SessionRepo, when: When, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts = Attempts(monkeypatch, store_url)
-    words = ["BEGIN", "FROM entries", "INSERT INTO entries", "INSERT INTO list_values"]
+    words = [proxy.begin, "FROM entries", "INSERT INTO entries", "INSERT INTO list_values"]
     for cuts, word in enumerate(words, start=1):
         session = repo.create()
         attempts.count = 0
@@ -247,7 +247,7 @@ def test_a_server_that_hangs_up_on_everybody_is_given_up(
     attempts = Attempts(monkeypatch, store_url)
     before = contents(store_url)
     with returns_every_connection(repo):
-        proxy.cut_at("BEGIN", "before", times=1000)
+        proxy.cut_at(proxy.begin, "before", times=1000)
         with pytest.raises(StorageError, match="connection") as refused:
             session.commit(WRITES)
         assert type(refused.value) is StorageError

@@ -74,6 +74,13 @@ class SqlDialect(ABC):
         del entries
         return statement
 
+    # -- connections -------------------------------------------------------------------------
+
+    def encoding_of(self, raw: Any) -> str:
+        """How a connection carries text; only ``utf-8`` carries every one."""
+        del raw
+        return "utf-8"
+
     # -- transactions ------------------------------------------------------------------------
 
     @abstractmethod

@@ -60,10 +60,15 @@ class MariadbDialect(SqlDialect):
         """The optimiser would read the whole session where it expects most of it in one segment."""
         return statement.with_hint(entries, f"FORCE INDEX ({SEGMENT_INDEX})", self.compiler.name)
 
+    def encoding_of(self, raw: Any) -> str:
+        """See :meth:`SqlDialect.encoding_of`: ``utf8`` is not UTF-8 here, and loses text silently."""
+        name: str = raw.character_set_name()
+        return "utf-8" if name == "utf8mb4" else name
+
     def begin_write(self, raw: Any) -> None:
         """In autocommit mode, that of our own connections; else the first statement begins."""
         if raw.get_autocommit():
-            _run(raw, "BEGIN")
+            _run(raw, "START TRANSACTION")  # BEGIN begins a block under sql_mode=ORACLE
 
     def begin_snapshot(self, raw: Any) -> None:
         """See :meth:`SqlDialect.begin_snapshot`."""

@@ -60,6 +60,11 @@ class PostgresqlDialect(SqlDialect):
         """See :meth:`SqlDialect.segment_order`."""
         return [entries.c.segment_seq, entries.c.seq]
 
+    def encoding_of(self, raw: Any) -> str:
+        """See :meth:`SqlDialect.encoding_of`."""
+        name: str = raw.info.encoding
+        return name
+
     def begin_write(self, raw: Any) -> None:
         """In words on connections of our own, with the level that row locks need and no more.
 
