@@ -55,16 +55,17 @@ def scenario(repo: SessionRepo) -> list[Any]:
     seen: list[Any] = []
     longest = value("n" * NAMESPACE_LIMIT, "é" * (KEY_LIMIT // 2), scope=ephemeral_scope("s" * 180))
     frames = value_list("app.list", scope=ephemeral_scope("'\\"))
-    for number, text in enumerate(text for text in AWKWARD if text):
+    for number, text in enumerate(text for text in AWKWARD[::4] if text):
         repo.create(id=text, cwd=text, parent_session_id=text).close()
         with repo.open(text) as session:
             seen.append((session.metadata.id, session.metadata.cwd, session.metadata.parent_session_id))
             session.append_list(frames, number, tag=text)
     session = repo.create(id="i" * 180)
     for text in AWKWARD:
-        session.set_value(value("app.values", text), text)
-        session.append_list(value_list("app.lists", text), text)
-        session.append_list(value_list("app.lists", text), text + text)
+        places = value_list("app.lists", text)
+        session.commit(
+            [set_value(value("app.values", text), text), *(append_list(places, text * n) for n in (1, 2))]
+        )
     session.delete_list(value_list("app.lists", "a"))
     session.delete_value(value("app.values", "a"))
     for number, payload in enumerate(PAYLOADS):
