@@ -66,7 +66,11 @@ class ScopeState:
 
     def delete_value(self, slot: Slot) -> None:
         """Drop a value, if there is one."""
-        self._keys.get(slot[0], set()).discard(slot[1])
+        keys = self._keys.get(slot[0])
+        if keys is not None:
+            keys.discard(slot[1])
+            if not keys:
+                self._keys.pop(slot[0], None)
         self._sorted.pop(slot[0], None)
         self.values.pop(slot, None)
 

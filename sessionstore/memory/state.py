@@ -143,19 +143,31 @@ class SessionState:
             self._scopes.setdefault(place.scope_id, set()).add(place)
 
     def _drop_value(self, place: Place) -> None:
-        keys = self._keys.get((place.scope_id, place.namespace), [])
+        within = (place.scope_id, place.namespace)
+        keys = self._keys.get(within, [])
         if _contains(keys, place.key):
             del keys[bisect_left(keys, place.key)]
+        if not keys:
+            self._keys.pop(within, None)
         self.values.pop(place, None)
+        self._forget(place)
 
     def _drop_list(self, place: Place) -> None:
         self.lists.pop(place, None)
+        self._forget(place)
+
+    def _forget(self, place: Place) -> None:
+        """Keep nothing of a place, nor of its scope, once nothing is there any more."""
+        places = self._scopes.get(place.scope_id)
+        if places is not None and place not in self.values and place not in self.lists:
+            places.discard(place)
+            if not places:
+                self._scopes.pop(place.scope_id, None)
 
     def _drop_scope(self, scope_id: str) -> None:
-        for place in self._scopes.get(scope_id, ()):
+        for place in tuple(self._scopes.get(scope_id, ())):
             self._drop_value(place)
             self._drop_list(place)
-        self._scopes.pop(scope_id, None)
 
     # -- reading -----------------------------------------------------------------------------
 
