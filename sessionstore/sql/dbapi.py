@@ -15,11 +15,6 @@ Values: TypeAlias = Sequence[Any]
 class DbapiCursor(Protocol):
     """A cursor of a driver."""
 
-    @property
-    def rowcount(self) -> int:
-        """Rows that the last statement changed."""
-        ...
-
     def execute(self, operation: str, parameters: Any = ..., /) -> Any:
         """Run one statement."""
         ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Boolean, CompoundSelect, Select
 from sqlalchemy.engine import Dialect
@@ -23,9 +23,6 @@ from sessionstore.sql.types import ExactText, is_mysql_family
 Statement: TypeAlias = Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]] | Insert | Update | Delete
 Converter: TypeAlias = Callable[[Any], Any]
 T = TypeVar("T")
-
-LARGEST_IN_LIST: Final = 8192
-"""Values of one ``IN`` list; more are read in several statements."""
 
 
 class Prepared:
