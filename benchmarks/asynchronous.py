@@ -27,7 +27,9 @@ def run(context: Context) -> None:
 
 def _one_call(context: Context, place: Place) -> None:
     rounds = context.rounds(500, 150)
-    times = context.times("One call from a loop, SQLite: beside the sync call and one bare run_in_executor hop")
+    times = context.times(
+        "One call from a loop, SQLite: beside the sync call and one bare run_in_executor hop"
+    )
     for name in ("one turn", "one frame", "read of a value"):
         with place.fresh() as url, place.fresh() as other:
             sync, hop, ours = asyncio.run(_calls(url, other, name, rounds))

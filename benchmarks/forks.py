@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.big import big_session
-from benchmarks.children import in_child
+from benchmarks.children import Child, in_child
 from benchmarks.context import Context
 from benchmarks.places import Place, file_places, server_places
 from benchmarks.report import Figures, Times, size
@@ -57,7 +57,11 @@ def _inside(context: Context, place: Place, times: Times) -> None:
             times.add(f"{place.name}, same container", forked, "INSERT … SELECT", copied, aim="1.3")
 
 
-_COPIED = "parent_id, seq, type, custom_type, timestamp, payload, segment_seq, depth"
+_SESSION_COPIED = (
+    "created_at, modified_at, parent_session_id, storage_version, metadata, message_count, "
+    "sessions.usage, next_seq"
+)
+_ENTRY_COPIED = "id, parent_id, seq, type, custom_type, timestamp, payload, segment_seq, depth"
 
 
 def _copied_rows(raw: Any, source: str, name: str) -> Work:
@@ -65,10 +69,8 @@ def _copied_rows(raw: Any, source: str, name: str) -> Work:
     new = f"by-hand-{next(_NUMBERS)}"
     mark = "?" if name == "sqlite" else "%s"
     statements = [
-        f"INSERT INTO sessions SELECT {mark}, created_at, modified_at, parent_session_id, storage_version, "
-        f"metadata, message_count, {_quoted('usage', name)}, next_seq FROM sessions WHERE id = {mark}",
-        f"INSERT INTO entries (session_id, id, {_COPIED}) SELECT {mark}, id, {_COPIED} "
-        f"FROM entries WHERE session_id = {mark}",
+        f"INSERT INTO sessions SELECT {mark}, {_SESSION_COPIED} FROM sessions WHERE id = {mark}",
+        f"INSERT INTO entries SELECT {mark}, {_ENTRY_COPIED} FROM entries WHERE session_id = {mark}",
     ]
 
     def copy() -> None:
@@ -79,10 +81,6 @@ def _copied_rows(raw: Any, source: str, name: str) -> Work:
         cursor.execute("COMMIT")
 
     return copy
-
-
-def _quoted(column: str, name: str) -> str:
-    return f"`{column}`" if name == "mariadb" else f'"{column}"'
 
 
 _NUMBERS = iter(range(10**9))
@@ -124,21 +122,27 @@ def _peaks(context: Context, places: list[Place]) -> None:
     for place in places:
         if place.name == "memory":
             continue
-        for inside in (True, False):
-            smaller = 0
+        for where in ("same container", "another container"):
+            before = 0
             for entries in (1000, 200_000):
-                with ExitStack() as stack:
-                    url = stack.enter_context(place.fresh())
-                    to = url if inside else stack.enter_context(place.fresh())
-                    with open_repository(url) as repo:
-                        metadata = big_session(repo, entries)
-                    child = in_child(
-                        f"repo, to = open_repository({url!r}), open_repository({to!r}); repo.list(); to.list()",
-                        f"to = repo if {inside} else to\n"
-                        f"to.fork({metadata.id!r}, ForkBranch(), source_repository=repo)",
-                    )
-                more = (child.grown - smaller) / entries if smaller else 0
-                smaller = child.grown
-                where = "same container" if inside else "another container"
-                table.add(f"{place.name}, {where}", entries, f"{child.seconds:.2f}", size(child.grown), f"{more:.0f}")
+                child = _fork_in_child(place, entries, inside=where == "same container")
+                more = f"{(child.grown - before) / entries:.0f}" if before else ""
+                before = child.grown
+                seconds = f"{child.seconds:.2f}"
+                table.add(f"{place.name}, {where}", entries, seconds, size(child.grown), more)
     context.show(table)
+
+
+def _fork_in_child(place: Place, entries: int, *, inside: bool) -> Child:
+    with ExitStack() as stack:
+        url = stack.enter_context(place.fresh())
+        to = url if inside else stack.enter_context(place.fresh())
+        with open_repository(url) as repo:
+            metadata = big_session(repo, entries)
+        opened = f"repo = open_repository({url!r}); to = repo"
+        if not inside:
+            opened += f"; to = open_repository({to!r}); to.create().close()"
+        return in_child(
+            f"{opened}; repo.list()",
+            f"to.fork({metadata.id!r}, ForkBranch(), source_repository=repo)",
+        )

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -187,7 +187,7 @@ def _lists(context: Context, place: Place) -> None:
             for folder in os.scandir(root):
                 for file in os.scandir(folder.path):
                     if file.name.endswith(".jsonl"):
-                        with open(file.path, "rb") as opened:
+                        with Path(file.path).open("rb") as opened:
                             opened.readline()
 
         ours, bare = in_turn([repo.list, first_lines], context.rounds(20, 6), warm_up=2)
@@ -223,7 +223,7 @@ def _first_write(context: Context, place: Place) -> None:
             source.write_text(text, encoding="utf-8")
 
             def copy() -> None:
-                with open(source, "rb") as read, open(target, "wb") as write:
+                with source.open("rb") as read, target.open("wb") as write:
                     write.write(read.read())
                     write.flush()
                     os.fsync(write.fileno())

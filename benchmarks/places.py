@@ -14,7 +14,10 @@ from sqlalchemy import URL, NullPool, create_engine, make_url
 
 from benchmarks.context import Context
 
-LOCAL_SERVERS = ("postgresql+psycopg://postgres@127.0.0.1:5432/postgres", "mariadb+pymysql://root@127.0.0.1:3306/test")
+LOCAL_SERVERS = (
+    "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
+    "mariadb+pymysql://root@127.0.0.1:3306/test",
+)
 """What is measured when no URL is given and something listens there."""
 
 

@@ -88,5 +88,3 @@ def _growing(context: Context, place: Place) -> None:
             newest = alone(lambda: session.scan_branch(tip, limit=50), context.rounds(200, 50))  # noqa: B023
             times.add(f"newest 50 of {size:,}", newest)
     context.show(times)
-
-

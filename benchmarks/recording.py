@@ -39,6 +39,13 @@ class Recording:
         """How many statements begin with which word."""
         return Counter(text.split(None, 1)[0].upper() for text in self.statements)
 
+    def inside(self) -> Recording:
+        """The same without the transaction around it."""
+        ends = ("BEGIN", "COMMIT")
+        return Recording(
+            [call for call in self.calls if call.statement is None or not call.statement.startswith(ends)]
+        )
+
     def compiled(self) -> Callable[[Any], None]:
         """A function that makes the same calls on a bare connection."""
         lines = ["def replay(raw):", "    pass"]

@@ -5,19 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from benchmarks import asynchronous, forks, jsonl, reads, servers, sqlite, statements
+from benchmarks import (
+    asynchronous,
+    forks,
+    group,
+    growth,
+    jsonl,
+    lifecycle,
+    memory,
+    peers,
+    reads,
+    servers,
+    sqlite,
+    statements,
+)
 from benchmarks.context import Context
 
 SECTIONS: Final[dict[str, Callable[[Context], None]]] = {
     "statements": statements.run,
+    "memory": memory.run,
     "sqlite": sqlite.run,
-    "jsonl": jsonl.run,
-    "forks": forks.run,
-    "servers": servers.run,
-    "async": asynchronous.run,
     "reads": reads.run,
     "jsonl": jsonl.run,
     "forks": forks.run,
-    "servers": servers.run,
+    "lifecycle": lifecycle.run,
+    "group": group.run,
     "async": asynchronous.run,
+    "servers": servers.run,
+    "growth": growth.run,
+    "peers": peers.run,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
 
@@ -13,7 +14,7 @@ from benchmarks.places import Place, server_places
 from benchmarks.proxy import CountingProxy
 from benchmarks.report import Figures
 from benchmarks.twins import recorded_repository, twins
-from benchmarks.work import Conversation, frame
+from benchmarks.work import Conversation, Writes, frame
 from sessionstore import Session, open_repository
 
 
@@ -36,20 +37,24 @@ def _round_trips(context: Context, place: Place) -> None:
             log.take()
             session.commit(writes)
             counts[name] = len(log.take().statements)
-    with place.fresh() as url, CountingProxy(make_url(url)) as proxy:
-        with open_repository(proxy.url) as repo, repo.create() as session:
-            trips: dict[str, list[int]] = {}
-            for _ in range(20):  # the driver prepares a statement once it has seen it a few times
-                for name, writes in _commits():
-                    before = proxy.round_trips
-                    session.commit(writes)
-                    trips.setdefault(name, []).append(proxy.round_trips - before)
+    trips: dict[str, list[int]] = {}
+    with (
+        place.fresh() as url,
+        CountingProxy(make_url(url)) as proxy,
+        open_repository(proxy.url) as repo,
+        repo.create() as session,
+    ):
+        for _ in range(20):  # the driver prepares a statement once it has seen it a few times
+            for name, writes in _commits():
+                before = proxy.round_trips
+                session.commit(writes)
+                trips.setdefault(name, []).append(proxy.round_trips - before)
     for name, count in counts.items():
         table.add(name, count, f"{median(trips[name][5:]):g}")
     context.show(table)
 
 
-def _commits():  # type: ignore[no-untyped-def]  # pairs of a name and writes
+def _commits() -> Iterator[tuple[str, Writes]]:
     yield "mixed append: entry, tip, usage", Conversation().turn()
     yield "one list append", frame()
 
@@ -68,7 +73,8 @@ def _beside_bare(context: Context, place: Place) -> None:
 def many_sessions(context: Context, place: Place) -> None:
     """Turns a second with several sessions, each in a thread of its own."""
     table = Figures(
-        f"Turns a second on {place.name}, one thread for each session", ("sessions", "turns a second", "times one")
+        f"Turns a second on {place.name}, one thread for each session",
+        ("sessions", "turns a second", "times one"),
     )
     with place.fresh() as url, open_repository(url) as repo:
         alone = 0.0

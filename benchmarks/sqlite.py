@@ -11,7 +11,9 @@ from benchmarks.work import frame
 def run(context: Context) -> None:
     """One turn, one frame and one batch, on an empty and on a grown session."""
     places = [place for place in file_places(context) if place.name == "sqlite"]
-    times = context.times("Commits on SQLite (WAL, synchronous=FULL) beside bare sqlite3 with the same statements")
+    times = context.times(
+        "Commits on SQLite (WAL, synchronous=FULL) beside bare sqlite3 with the same statements"
+    )
     for place in places:
         for history in (0, 1000) if context.quick else (0, 1000, 100_000):
             with twins(place, history) as (pair, talk):
