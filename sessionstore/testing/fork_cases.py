@@ -290,6 +290,19 @@ def an_open_source_is_cut_on_its_commit_line(factory: RepositoryFactory) -> None
         equal(source.get_stats().message_count, 4)
 
 
+@_group.case()
+def commits_of_an_open_source_go_on_while_it_is_read(factory: RepositoryFactory) -> None:
+    """Only the boundary is taken on the commit line; what is committed after it is not seen."""
+    with factory.open() as repo, repo.create() as source:
+        fill(source)
+        before = records_of(repo, source.metadata)
+        with repo.snapshot(source.metadata) as snapshot:
+            Worker(lambda: source.commit(_step("f", "e"))).result()
+            with repo.fork(source.metadata, ForkBranch()) as copy:
+                equal(ids_of(copy.find_entries()), list("fedcba"))
+            equal(sorted(snapshot.records, key=lambda record: record.seq), before, "what the snapshot holds")
+
+
 def _step(id: str, parent: str) -> list[Write[SessionScope]]:
     return [say(id, parent), set_value(branch_tip("main"), id)]
 
