@@ -17,7 +17,7 @@ from sessionstore.fork import ForkImage
 from sessionstore.image import ImageHeader, SessionImage
 from sessionstore.jsonl.encoding import text_line, transaction_line
 from sessionstore.jsonl.headers import ScopeHeader, header_line, scope_header_line
-from sessionstore.jsonl.publish import NewFile, failed, sync_directory, temporary_beside
+from sessionstore.jsonl.publish import NewFile, failed, remove, sync_directory, temporary_beside
 from sessionstore.jsonl.sidecars import scopes_directory, sidecar_path
 from sessionstore.jsonl.snapshot import FileSnapshot
 from sessionstore.plan import Step
@@ -103,6 +103,8 @@ class _Sidecars:
 
     def _flush(self, *, fsync: bool) -> None:
         for scope_id, lines in self._lines.items():
+            if not (lines or fsync):
+                continue
             path = sidecar_path(str(self._path), scope_id)
             try:
                 path.parent.mkdir(exist_ok=True)
@@ -126,6 +128,10 @@ def _publish(path: Path, lines: Iterable[bytes], *, fsync: bool) -> None:
         file.publish(path)
         if fsync:
             sync_directory(path.parent)
+    except BaseException:
+        if file.is_at(path):
+            remove(path)
+        raise
     finally:
         file.discard()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sessionstore.errors import StorageError, UnsupportedStorageVersionError
+from sessionstore.errors import UnsupportedStorageVersionError
 from sessionstore.jsonl.codec import LineError
 from sessionstore.jsonl.files import SourceFile
 from sessionstore.jsonl.headers import read_header
@@ -17,11 +17,13 @@ def resolve_parent(parent_path: str | None, path: str) -> tuple[str | None, str 
     """
     if parent_path is None:
         return None, None
+    parent = Path(path).parent / parent_path
     try:
-        with SourceFile(str(Path(path).parent / parent_path)) as source:
-            line = source.first_line()
-            if line is not None:
-                return read_header(line, source.path, lenient=True).id, None
-    except (StorageError, LineError, UnsupportedStorageVersionError):
+        if parent.is_file():  # asked before it is opened: the path may name anything
+            with SourceFile(str(parent)) as source:
+                line = source.first_line()
+                if line is not None:
+                    return read_header(line, source.path, lenient=True).id, None
+    except (OSError, LineError, UnsupportedStorageVersionError):  # StorageError is an OSError
         pass  # the path is all that is known
     return None, parent_path

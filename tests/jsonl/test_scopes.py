@@ -403,3 +403,35 @@ def test_a_sidecar_that_somebody_else_changed_is_an_error(session: Session) -> N
     with pytest.raises(TransactionConflictError):
         session.set_value(SCOPED, 2)
     assert stored(session, SCOPED) == 1
+
+
+def test_loading_that_fails_at_the_very_end_leaves_nothing(
+    repo: JsonlSessionRepo, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.set_value(SCOPED, 1)
+    synced = 0
+    sync = os.fsync
+
+    def fail(fd: int) -> None:
+        nonlocal synced
+        synced += 1
+        if synced == point:
+            raise OSError(errno.EIO, "Input/output error")
+        sync(fd)
+
+    failures = 0
+    for point in range(1, 20):
+        target = Path(f"{repo.container}-copy{point}")
+        with JsonlSessionRepo(target, fsync=True) as other, repo.snapshot("s") as image:
+            synced = 0
+            with monkeypatch.context() as patched:
+                patched.setattr(os, "fsync", fail)
+                try:
+                    other.load(image)
+                except StorageError:
+                    failures += 1
+                    assert [path for path in target.rglob("*") if path.is_file()] == []
+                    continue
+            assert len([path for path in target.rglob("*") if path.is_file()]) == 2
+            break
+    assert failures > 3
