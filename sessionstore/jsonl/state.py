@@ -87,9 +87,12 @@ class ScopeState:
 
     def keys(self, namespace: str, prefix: str) -> list[str]:
         """The keys of a namespace that begin so; Python orders text by code point."""
+        unsorted = self._keys.get(namespace)
+        if not unsorted:
+            return []
         keys = self._sorted.get(namespace)
         if keys is None:
-            keys = self._sorted[namespace] = sorted(self._keys.get(namespace, ()))
+            keys = self._sorted[namespace] = sorted(unsorted)
         start = bisect_left(keys, prefix)
         end = start
         while end < len(keys) and keys[end].startswith(prefix):
