@@ -10,6 +10,7 @@ from typing import Any
 from alembic import context
 from sqlalchemy import Connection
 
+from sessionstore.sql.drivers import shown
 from sessionstore.sql.migrations import alembic_options, database_url, migration_engine
 from sessionstore.sql.schema import check_encoding, exclusive_transaction
 
@@ -39,7 +40,7 @@ def run_offline() -> None:
 def run_online(connection: Connection) -> None:
     own = nullcontext() if connection.in_transaction() else exclusive_transaction(connection)
     with own:
-        where = connection.engine.url.render_as_string(hide_password=True)
+        where = shown(connection.engine.url)
         check_encoding(connection.connection.cursor(), connection.dialect, where)
         transactional = connection.dialect.name in {"sqlite", "postgresql"}
         context.configure(connection=connection, transactional_ddl=transactional, **alembic_options())

@@ -106,4 +106,6 @@ def _databases(url: str) -> Iterator[URL]:
 
 
 def _name(target: URL) -> str:
-    return target.render_as_string(hide_password=True)
+    from sessionstore.sql.drivers import shown
+
+    return shown(target)

@@ -35,9 +35,9 @@ def shown_url(url: str) -> str:
     if url.partition(":")[0].partition("+")[0] in {"memory", "jsonl", "sqlite"}:
         return url
 
-    from sqlalchemy import make_url
+    from sessionstore.sql.drivers import parsed_url, shown
 
-    return make_url(url).render_as_string(hide_password=True)
+    return shown(parsed_url(url))
 
 
 def as_text(argument: str) -> str:

@@ -20,6 +20,7 @@ from sessionstore.errors import InvalidUrlError, StorageBusyError
 from sessionstore.line import Ticket
 from sessionstore.sql.container import Lease, SqlContainer, WriterLock
 from sessionstore.sql.dialects import SqlDialect, dialect_of
+from sessionstore.sql.drivers import shown
 from sessionstore.sql.link import Link
 from sessionstore.sql.schema import SchemaState, ensure_schema, schema_state
 from sessionstore.sql.sqlite_files import BUSY_TIMEOUT, leak
@@ -75,7 +76,7 @@ class EngineContainer(SqlContainer):
         """See :meth:`SqlContainer.ready`."""
         if self._ready:
             return True
-        where = self.engine.url.render_as_string(hide_password=True)
+        where = shown(self.engine.url)
 
         def look(link: Link) -> SchemaState:
             state = schema_state(link.raw.cursor(), self.dialect.compiler, where)

@@ -10,14 +10,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import URL, Connection, Engine, create_engine, inspect, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import URL, Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
-from sessionstore.errors import InvalidUrlError, SchemaVersionError, StorageError
-from sessionstore.sql.driver_errors import missing_driver
+from sessionstore.errors import SchemaVersionError, StorageError
+from sessionstore.sql.drivers import missing_driver_of, parsed_url, shown, with_driver
 from sessionstore.sql.models import Base
 from sessionstore.sql.schema import (
     HEAD_REVISION,
@@ -36,22 +35,6 @@ if TYPE_CHECKING:
 
 Database: TypeAlias = Engine | URL | str | PathLike[str]
 """One database: an engine on it, its URL, or the path of a SQLite file."""
-
-DRIVERS: Final = {
-    "sqlite": "sqlite",
-    "sqlite+pysqlite": "sqlite",
-    "postgresql": "postgresql+psycopg",
-    "postgresql+psycopg": "postgresql+psycopg",
-    "mariadb": "mariadb+pymysql",
-    "mariadb+pymysql": "mariadb+pymysql",
-    "mariadb+mysqldb": "mariadb+mysqldb",
-    "mysql": "mysql+pymysql",
-    "mysql+pymysql": "mysql+pymysql",
-    "mysql+mysqldb": "mysql+mysqldb",
-}
-"""The URL schemes of single databases, and the driver that each is read with."""
-
-_EXPECTED: Final = "expected sqlite:///FILE, postgresql+psycopg://… or mariadb+pymysql://…"
 
 
 def upgrade(target: Database) -> str:
@@ -122,14 +105,7 @@ def database_url(url: URL | str | PathLike[str]) -> URL:
     """
     if isinstance(url, PathLike):
         return URL.create("sqlite", database=fspath(url))
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise InvalidUrlError(f"not a database URL: {_EXPECTED}") from None
-    scheme = DRIVERS.get(parsed.drivername)
-    if scheme is None:
-        raise InvalidUrlError(f"{parsed.drivername!r} is no single database: {_EXPECTED}")
-    return parsed.set(drivername=scheme)
+    return with_driver(parsed_url(url))
 
 
 def migration_engine(url: URL | str | PathLike[str], *, create: bool = True) -> Engine:
@@ -145,15 +121,15 @@ def migration_engine(url: URL | str | PathLike[str], *, create: bool = True) -> 
         return create_engine(parsed, poolclass=NullPool, creator=lambda: sqlite3.connect(existing, uri=True))
     if parsed.drivername == "postgresql+psycopg":
         # Else a database in SQL_ASCII answers in bytes, before it can be refused for that.
-        return _engine(parsed, "postgres", client_encoding="utf8")
-    return _engine(parsed, "mariadb")
+        return _engine(parsed, client_encoding="utf8")
+    return _engine(parsed)
 
 
-def _engine(url: URL, extra: str, **connect: str) -> Engine:
+def _engine(url: URL, **connect: str) -> Engine:
     try:
         return create_engine(url, poolclass=NullPool, connect_args=connect)
     except ModuleNotFoundError as error:
-        raise missing_driver(error.name or url.drivername, extra) from error
+        raise missing_driver_of(url) from error
 
 
 def alembic_options() -> dict[str, Any]:
@@ -238,4 +214,4 @@ def _connection(target: Database, *, create: bool = True) -> Generator[Connectio
 
 
 def _shown(of: Connection | Engine) -> str:
-    return of.engine.url.render_as_string(hide_password=True)
+    return shown(of.engine.url)

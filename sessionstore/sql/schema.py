@@ -24,6 +24,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from sessionstore.errors import SchemaVersionError, StorageBusyError
 from sessionstore.sql.dialects import dialect_of
+from sessionstore.sql.drivers import shown
 from sessionstore.sql.models import Base
 from sessionstore.sql.types import is_mysql_family
 
@@ -184,7 +185,7 @@ def ensure_schema(engine: Engine, *, create: bool = True, where: str | None = No
     :class:`~sessionstore.errors.SchemaVersionError` as :func:`schema_state` does, and when the
     database is empty and ``create`` is false.
     """
-    place = where or engine.url.render_as_string(hide_password=True)
+    place = where or shown(engine.url)
     with driver_errors_understood(engine, place), engine.connect() as connection:
         cursor = connection.connection.cursor()
         with connection.begin():  # without the lock: stores that are there open beside any writer

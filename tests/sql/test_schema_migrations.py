@@ -287,7 +287,16 @@ def test_a_plain_database_name_gets_its_driver() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["memory://", "jsonl:///a", "sqlite+dir:///a", "oracle://h/d", "no url", "", "sqlite+aiosqlite:///a"],
+    [
+        "memory://",
+        "jsonl:///a",
+        "sqlite+dir:///a",
+        "oracle://h/d",
+        "no url",
+        "",
+        "sqlite+aiosqlite:///a",
+        "postgresql://h:port/d",
+    ],
 )
 def test_what_is_no_single_database_is_refused(url: str) -> None:
     with pytest.raises(InvalidUrlError):

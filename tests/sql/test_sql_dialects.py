@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from sqlalchemy import create_engine
@@ -219,6 +220,7 @@ OPTIONS: dict[str, Any] = {"create_schema": True, "durability": "full", "busy_ti
         "sqlite://u:SECRET@h/x.db",
         "sqlite:///x.db?mode=SECRET_ro",
         "mariadb+pymysql://u:SECRET@h",
+        "postgresql://h?password=:SECRET",
         "nonsense SECRET",
         "postgresql://u:SECRET@h:port/db",
     ],
@@ -227,7 +229,7 @@ def test_urls_that_are_not_known_are_refused_without_their_password(url: str) ->
     with pytest.raises(InvalidUrlError) as refused:
         container_of_url(url, **OPTIONS)
     assert "SECRET@" not in str(refused.value)
-    assert ":SECRET" not in str(refused.value)
+    assert ":SECRET" not in unquote(str(refused.value))
 
 
 def test_one_database_has_one_name() -> None:
