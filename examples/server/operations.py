@@ -100,17 +100,19 @@ class Operations:
 
     async def look(self, lane: str) -> dict[str, Any]:
         """What the lane's operation has written so far, whether it is running or not."""
+        return await self._look(lane, self._runs.get(lane))
+
+    async def _look(self, lane: str, run: _Run | None) -> dict[str, Any]:
         found = await self.session.mutate_sync(partial(_look, lane=lane))
-        run = self._runs.get(lane)
         return {**found, "running": run is not None and run.operation == found["operationId"]}
 
     async def listen(self, lane: str) -> AsyncIterator[Event]:
         """A snapshot of the lane's operation, then its events until it ends or stops."""
         run = self._runs.get(lane, _Run(""))
         with run.feed.listening() as events:
-            snapshot = await self.look(lane)
+            snapshot = await self._look(lane, run)
             yield Event("snapshot", snapshot["seq"], snapshot)
-            if snapshot["running"] and snapshot["operationId"] == run.operation:
+            if snapshot["running"]:
                 async for event in events:
                     if event.seq > snapshot["seq"]:
                         yield event

@@ -120,7 +120,7 @@ def test_a_branch_starts_at_an_entry_and_a_fork_is_a_new_session(browser: Browse
         browser.wait(f"{ENTRIES}.length === 4")
         # Where the path divides, each continuation is a list of its own.
         continuations = browser.run(
-            f"[...{ENTRIES}[0].parentNode.querySelectorAll(':scope > ul')].map((list) => list.children.length)"
+            f"[...{ENTRIES}[0].parentNode.querySelectorAll(':scope > ul')].map((ul) => ul.children.length)"
         )
         assert continuations == [1, 2]
         browser.run("document.getElementById('fork').click()")
