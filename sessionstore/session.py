@@ -361,7 +361,12 @@ class Session(SessionReaders):
     @overload
     def commit(self, writes: Sequence[Write[EphemeralScope]]) -> CommitResult: ...
     def commit(self, writes: Sequence[Write[Any]]) -> CommitResult:
-        """One mutation of ``writes``, which depends on nothing read before."""
+        """One mutation of ``writes``, which depends on nothing read before.
+
+        Raises what a commit on the :class:`~sessionstore.Storage` does,
+        ``SessionClosedError`` when the session closes first, and ``MutationError`` when this
+        thread (async: this task) holds the running mutation.
+        """
         ticket = self._take_turn()
         try:
             return self._storage.commit(writes)

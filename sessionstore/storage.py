@@ -157,7 +157,14 @@ class Readers(Protocol):
 
 
 class Storage(Readers, Protocol):
-    """One session's store."""
+    """One session's store.
+
+    ``commit`` applies writes all or none, in order, after the commits admitted before. It raises
+    ``MixedScopeError``, ``InvalidValueError``, ``InvalidAddressError``, ``DuplicateIdError``,
+    ``MissingParentError``, ``SessionNotFoundError`` (it was deleted), and
+    ``TransactionConflictError`` when ``expected_seq`` is not the number that the first write would
+    get. Nothing was written then; only ``CommitOutcomeUnknownError`` leaves that open.
+    """
 
     @overload
     def commit(
