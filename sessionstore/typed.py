@@ -56,10 +56,14 @@ class _Typed(Codec[Any]):
             valid = self._adapter.validate_python(value, strict=True)
         except ValidationError as error:
             raise self._misfit(what, error) from None
+        # An instance counts as valid whatever was assigned to its fields since: what is read back
+        # from the text decides, so the serializer need not warn.
         try:
-            return json_text.encode(self._adapter.dump_python(valid, by_alias=True), what)
+            text = json_text.encode(self._adapter.dump_python(valid, by_alias=True, warnings=False), what)
         except InvalidValueError as error:
             return self._encode_rich(valid, what, error)
+        self.decode(text, what)
+        return text
 
     def decode(self, text: str, what: object) -> Any:
         try:
@@ -75,7 +79,9 @@ class _Typed(Codec[Any]):
         Otherwise (NaN becomes null, say) the first refusal says best what is wrong.
         """
         try:
-            text = json_text.encode(self._adapter.dump_python(valid, mode="json", by_alias=True), what)
+            text = json_text.encode(
+                self._adapter.dump_python(valid, mode="json", by_alias=True, warnings=False), what
+            )
             same = self.decode(text, what) == valid
         except (InvalidValueError, PydanticSerializationError, UnicodeDecodeError):
             raise refusal from None

@@ -301,3 +301,21 @@ def test_a_standard_typed_dict_tells_what_to_do() -> None:
     else:
         with pytest.raises(InvalidValueError, match="typing_extensions"):
             value("app", type=standard)
+
+
+@pytest.mark.parametrize(
+    ("type_", "bad"),
+    [
+        (Point, Point.model_construct(x="one")),
+        (list[Point], [Point.model_construct(x="one")]),
+        (Size, Size("wide")),  # type: ignore[arg-type] # what is tested
+        (Point | None, Point.model_construct(y=1.0)),
+    ],
+    ids=range(4),
+)
+@pytest.mark.filterwarnings("error")
+def test_an_instance_whose_fields_do_not_fit_is_refused_on_write(type_: Any, bad: Any) -> None:
+    """An instance is taken as valid by its class; what could not be read back is refused all the same."""
+    for address in (value("app", "k", type=type_), value_list("app", "k", type=type_)):
+        with pytest.raises(InvalidValueError, match="'app' key 'k': does not fit"):
+            address.encode(bad)
