@@ -122,14 +122,27 @@ class Folders:
         return iter(found.values())
 
     def with_id(self, id: str) -> list[Found]:
-        """The sessions of an id, at most one for each ``cwd``."""
+        """The sessions of an id, at most one for each ``cwd``.
+
+        Where there is none, but a file that is called like one cannot be read, its error is raised:
+        that session is not missing.
+        """
         encoded = encode_uri_component(id)
         found: dict[tuple[str, str | None], Found] = {}
+        unreadable: SessionStoreError | None = None
         for path in self._files():
-            if encoded_id(path.name) in (encoded, None):
-                session = _readable(path)
-                if session is not None and session.header.id == id:
-                    self._keep(found, session)
+            name = encoded_id(path.name)
+            if name not in (encoded, None):
+                continue
+            try:
+                session = peek(path) if name == encoded else _readable(path)
+            except SessionStoreError as error:
+                unreadable = unreadable or error
+                continue
+            if session is not None and session.header.id == id:
+                self._keep(found, session)
+        if unreadable is not None and not found:
+            raise unreadable
         return list(found.values())
 
     def takes(self, id: str, cwd: str | None) -> Path | None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from jsonl.support import T0, VECTORS, entry, set_line, v4_file
 from sessionstore import (
     CorruptStorageError,
     ForeignSessionError,
+    ForkTree,
     SessionExistsError,
     SessionMetadata,
     SessionNotFoundError,
@@ -299,6 +301,28 @@ def test_a_header_that_cannot_be_read_is_never_overwritten(
     with JsonlSessionRepo(root, clock=lambda: T0 + 5) as later, pytest.raises(SessionExistsError):
         later.create(id="s", cwd="/srv")
     assert path_of(metadata).read_text() == content
+
+
+@pytest.mark.parametrize("content", ["", "garbage\n", '{"v":5,"kind":"header"}\n', None])
+def test_a_file_that_cannot_be_read_is_not_a_missing_session(
+    repo: JsonlSessionRepo, root: Path, content: str | None
+) -> None:
+    """By bare id too: the error names the file, as it does for metadata."""
+    with repo.create(id="s", cwd="/srv") as session:
+        path = path_of(session.metadata)
+    if content is None:  # reading it fails with an OSError, whoever runs this
+        path.unlink()
+        path.mkdir()
+    else:
+        path.write_text(content)
+    for call in (repo.open, repo.get, repo.delete, lambda id: repo.fork(id, ForkTree())):
+        with pytest.raises(SessionStoreError, match=re.escape(str(path))) as raised:
+            call("s")
+        assert not isinstance(raised.value, SessionNotFoundError)
+    assert repo.list() == []
+    with repo.create(id="s", cwd="/other"), pytest.raises(SessionExistsError):
+        repo.create(id="s", cwd="/srv")
+    assert repo.get("s").cwd == "/other"
 
 
 # -- making and deleting ------------------------------------------------------------------------------------
