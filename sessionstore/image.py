@@ -11,14 +11,16 @@ a part of itself, structure first and payloads later, which is what a fork needs
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, cast
 
 import msgspec
 
+from sessionstore import json_text
 from sessionstore.address import Place
 from sessionstore.entries import EntryStructure
-from sessionstore.records import Record, ValueRecord
+from sessionstore.plan import check_settled
+from sessionstore.records import EntryRecord, Record, ValueRecord
 from sessionstore.usage import SessionStats
 
 
@@ -149,3 +151,40 @@ class SessionSnapshot(SessionImage, ABC):
 
     def check_forkable(self) -> None:
         """Raise ``ForkError`` when the session cannot be forked in the state that it is in."""
+
+
+# -- entries that come in as text are settled too (model.md section 1) --------------------------
+
+
+def settled(records: Iterable[Record]) -> Iterator[Record]:
+    """The same records; a pending assistant message among them raises ``InvalidValueError``."""
+    for record in records:
+        yield settled_record(record)
+
+
+def settled_record(record: Record) -> Record:
+    """The same record, unless it is a pending assistant message: ``InvalidValueError``."""
+    if isinstance(record, EntryRecord) and record.type == "message" and _in_doubt(record.payload):
+        _check(json_text.decode(record.payload), record.id)
+    return record
+
+
+def settled_line(line: bytes) -> bytes:
+    """The same line of a format-4 file, of entries alone; ``InvalidValueError`` as for records."""
+    if b"pending" in line or b"\\u00" in line:  # see _in_doubt; here without a copy of the line
+        taken = json_text.decode(line.decode())
+        entries: list[Any] = taken if isinstance(taken, list) else [taken]
+        for entry in entries:
+            _check(entry, entry.get("id"))
+    return line
+
+
+def _in_doubt(text: str) -> bool:
+    """Whether JSON text may hold the word, written out or escaped; most does not and is not decoded."""
+    return "pending" in text or "\\u00" in text
+
+
+def _check(entry: Any, id: object) -> None:
+    message = entry.get("message")
+    if isinstance(message, Mapping):
+        check_settled(cast("Mapping[str, Any]", message), f"entry {id!r}")

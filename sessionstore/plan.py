@@ -364,7 +364,12 @@ def check_message(message: object, what: str) -> None:
     role = fields.get("role")
     if not isinstance(role, str):
         raise InvalidValueError(f"{what}: a message must have a role that is a string")
-    if role == "assistant" and fields.get("stopReason") == "pending":
+    check_settled(fields, what)
+
+
+def check_settled(message: Mapping[str, Any], what: str) -> None:
+    """Refuse an assistant message that is still being streamed: ``InvalidValueError``, naming ``what``."""
+    if message.get("role") == "assistant" and message.get("stopReason") == "pending":
         raise InvalidValueError(
             f"{what}: an assistant message whose stopReason is pending is not settled; "
             "keep it in an ephemeral scope until it is"

@@ -25,7 +25,7 @@ from sessionstore.errors import (
 from sessionstore.foreign import snapshot_of_file
 from sessionstore.fork import Fork, ForkImage, check_fork, fork_image
 from sessionstore.ids import Clock, IdGenerator, Uuid7Generator, system_clock
-from sessionstore.image import SessionImage, SessionSnapshot
+from sessionstore.image import SessionImage, SessionSnapshot, settled
 from sessionstore.line import ActivityGate
 from sessionstore.metadata import SessionMetadata, check_session_id
 from sessionstore.session import Session
@@ -214,7 +214,8 @@ class SessionRepo(ABC):
     def load(self, image: SessionImage) -> SessionMetadata:
         """Make a session from an image, complete or not at all; it is left closed.
 
-        Raises ``SessionExistsError`` when the id is taken or reserved.
+        Raises ``SessionExistsError`` when the id is taken or reserved, ``InvalidValueError`` when an
+        assistant message in it is pending.
         """
         with self._working():
             header = image.header
@@ -227,7 +228,7 @@ class SessionRepo(ABC):
                 legacy_parent_session_path=header.legacy_parent_session_path,
             )
             with self._claims.reserve(self._claim_key(metadata), to_create=True):
-                return self._load(metadata, image)
+                return self._load(metadata, SessionImage(header, settled(image.records)))
 
     def check_container(self) -> builtins.list[str]:
         """What is wrong with the container itself, a line each: its schema, files that are no session.
