@@ -484,9 +484,9 @@ class Session(SessionReaders):
             self._storage.close()
         except Exception as error:  # noqa: BLE001  # kept: every later close has to tell the same
             self._close_error = error
-        finally:
-            self._closed = True
-            self._on_closed(self)
+        # Not reached by an interrupt: the next close goes on from where this one was cut short.
+        self._on_closed(self)
+        self._closed = True
 
     def __enter__(self) -> Self:
         return self

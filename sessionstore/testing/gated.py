@@ -48,7 +48,7 @@ class GatedStorage(StorageWrapper):
         self._expect(point, stop.arrive)
         return stop
 
-    def fail_at(self, point: Point, error: Exception) -> None:
+    def fail_at(self, point: Point, error: BaseException) -> None:
         """Let the next call at ``point`` raise ``error``."""
 
         def fail() -> None:
