@@ -171,12 +171,7 @@ class Line:
     def refuse_holder(self, owner: Hashable | None) -> None:
         """Raise ``MutationError`` when ``owner`` holds the running turn."""
         running = self._running
-        if (
-            owner is not None
-            and running is not None
-            and running.state is _GRANTED
-            and running.owner == owner
-        ):
+        if owner is not None and running is not None and running.state is _GRANTED and running.owner == owner:
             raise MutationError(
                 f"{self._what} has a mutation that this thread or task holds: "
                 "use the mutation itself, or end it first"

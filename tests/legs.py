@@ -55,7 +55,9 @@ STORE_KINDS: tuple[StoreKind, ...] = (
     _kind(
         "sqlite", "persistent multi_process files sql", lambda folder, _: f"sqlite:///{folder}/sessions.db"
     ),
-    _kind("jsonl", "persistent multi_process files session_file", lambda folder, _: f"jsonl:{folder}/sessions"),
+    _kind(
+        "jsonl", "persistent multi_process files session_file", lambda folder, _: f"jsonl:{folder}/sessions"
+    ),
     _kind(
         "sqlite_dir",
         "persistent multi_process files session_file sql",
