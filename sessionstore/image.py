@@ -172,9 +172,8 @@ def settled_record(record: Record) -> Record:
 def settled_line(line: bytes) -> bytes:
     """The same line of a format-4 file, of entries alone; ``InvalidValueError`` as for records."""
     if b"pending" in line or b"\\u00" in line:  # see _in_doubt; here without a copy of the line
-        taken = json_text.decode(line.decode())
-        entries: list[Any] = taken if isinstance(taken, list) else [taken]
-        for entry in entries:
+        taken: Any = json_text.decode(line.decode())
+        for entry in cast("list[Any]", taken if isinstance(taken, list) else [taken]):
             _check(entry, entry.get("id"))
     return line
 
