@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from legs import STORE_KINDS, Legs, StoreKind, lacking, required_legs
+from legs import CLUSTERS, LEGS, STORE_KINDS, Legs, StoreKind, lacking, required_legs
 from servers import FAMILIES, Server
 
-LEGS = pytest.StashKey[Legs]()
-SERVER_FIXTURES = {f"{leg}_server_url": leg for leg in FAMILIES}
+SERVER_FIXTURES = {f"{leg}_server_url": leg for leg in FAMILIES} | {f"{leg}_cluster": leg for leg in CLUSTERS}
 
 
 # Fixtures -----------------------------------------------------------------------------------
@@ -89,12 +88,7 @@ def mariadb_url(mariadb_server_url: str, new_database: Callable[[str], str]) -> 
 
 def _server(config: pytest.Config, leg: str) -> Server:
     legs = config.stash[LEGS]
-    outcome = legs.outcome(leg)
-    if isinstance(outcome, Server):
-        return outcome
-    if leg in legs.required:
-        pytest.fail(f"{leg} is required and not available: {outcome}", pytrace=False)
-    pytest.skip(f"{leg} is not available: {outcome}")
+    return legs.available(leg, legs.outcome(leg))
 
 
 # Collection ---------------------------------------------------------------------------------
@@ -174,7 +168,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     legs = session.config.stash[LEGS]
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["legs"] = {"tests": dict(legs.tests), "left_out": dict(legs.left_out)}
+        output["legs"] = legs.to_controller()
     elif session.exitstatus == pytest.ExitCode.OK and legs.missing() and not _only_collects(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -183,9 +177,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_testnodedown(node: Any) -> None:
     told = getattr(node, "workeroutput", {}).get("legs")
     if told:
-        legs: Legs = node.config.stash[LEGS]
-        legs.tests.update(told["tests"])
-        legs.left_out |= told["left_out"]  # each worker collects every test
+        node.config.stash[LEGS].from_worker(told)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

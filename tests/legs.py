@@ -15,10 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pytest
 from servers import FAMILIES, Server, UnavailableError, find_server
 from sqlalchemy import make_url
 
 REQUIRE_VARIABLE = "SESSIONSTORE_REQUIRE"
+
+CLUSTERS = frozenset({"galera"})
+"""Legs that their own fixture starts, and tells of: no worker process shares what it finds."""
 
 FreshDatabase: TypeAlias = Callable[[str], str]
 """Given the name of a leg, the URL of a new empty database there."""
@@ -74,9 +78,10 @@ def required_legs() -> frozenset[str]:
     """The legs that have to run, from the environment; ``ValueError`` names one that does not exist."""
     listed = os.environ.get(REQUIRE_VARIABLE, "").split(",")
     names = frozenset(name.strip() for name in listed if name.strip())
-    unknown = names - FAMILIES.keys()
+    legs = FAMILIES.keys() | CLUSTERS
+    unknown = names - legs
     if unknown:
-        raise ValueError(f"{REQUIRE_VARIABLE} names {sorted(unknown)}; the legs are {sorted(FAMILIES)}")
+        raise ValueError(f"{REQUIRE_VARIABLE} names {sorted(unknown)}; the legs are {sorted(legs)}")
     return names
 
 
@@ -102,6 +107,14 @@ class Legs:
             except UnavailableError as reason:
                 self.outcomes[leg] = str(reason)
         return self.outcomes[leg]
+
+    def available(self, leg: str, outcome: Server | str) -> Server:
+        """The server of an outcome; without one the test is skipped, or fails when the leg is required."""
+        if isinstance(outcome, Server):
+            return outcome
+        if leg in self.required:
+            pytest.fail(f"{leg} is required and not available: {outcome}", pytrace=False)
+        pytest.skip(f"{leg} is not available: {outcome}")
 
     def create_database(self, leg: str, server: Server) -> str:
         """The URL of a new database."""
@@ -147,10 +160,30 @@ class Legs:
             for outcome in [self.outcome(leg)]
         }
 
+    def to_controller(self) -> dict[str, Any]:
+        """What a worker process has to tell at its end, as plain data."""
+        clusters = {
+            leg: {"url": outcome.url, "origin": outcome.origin}
+            if isinstance(outcome, Server)
+            else {"reason": outcome}
+            for leg, outcome in self.outcomes.items()
+            if leg in CLUSTERS
+        }
+        return {"tests": dict(self.tests), "left_out": dict(self.left_out), "clusters": clusters}
+
+    def from_worker(self, told: Mapping[str, Any]) -> None:
+        """Take over what a worker process tells."""
+        self.tests.update(told["tests"])
+        self.left_out |= told["left_out"]  # each worker collects every test
+        self.from_controller(told["clusters"])
+
     def from_controller(self, told: Mapping[str, Mapping[str, str]]) -> None:
         """Take over what the controlling process found."""
         for leg, outcome in told.items():
             self.outcomes[leg] = outcome["reason"] if "reason" in outcome else Server(**outcome)
+
+
+LEGS = pytest.StashKey[Legs]()
 
 
 def lacking(kind: StoreKind, needed: Collection[str]) -> list[str]:

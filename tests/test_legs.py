@@ -27,7 +27,7 @@ def test_required_legs_are_known(monkeypatch):
     monkeypatch.setenv("SESSIONSTORE_REQUIRE", " mariadb ,postgresql,")
     assert required_legs() == {"mariadb", "postgresql"}
     monkeypatch.setenv("SESSIONSTORE_REQUIRE", "oracle")
-    with pytest.raises(ValueError, match=r"\['oracle'\]; the legs are \['mariadb', 'postgresql'\]"):
+    with pytest.raises(ValueError, match=r"\['oracle'\]; the legs are \['galera', 'mariadb', 'postgresql'\]"):
         required_legs()
 
 

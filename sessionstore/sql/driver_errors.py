@@ -109,13 +109,16 @@ def _without_code(error: Exception, where: str, connected: bool) -> Failure:
 # MariaDB and MySQL ----------------------------------------------------------------------------
 
 _MARIADB_CONFLICTS: Final = frozenset({1213, 1205, 1020, 3572})
-_MARIADB_LOST: Final = frozenset({0, 1053, 1077, 1079, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055, 4031})
+# 1180 comes from COMMIT, where a node of a cluster lost its peers on the way: nobody knows what they have.
+_MARIADB_LOST: Final = frozenset(
+    {0, 1053, 1077, 1079, 1180, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055, 4031}
+)
 _MARIADB_DUPLICATE: Final = 1062
 _MARIADB_TOO_LARGE: Final = frozenset({1153, 1301})
 # Codes whose messages name objects, settings and accounts of the server and never hold data.
 _MARIADB_TELLING: Final = frozenset(
     {1021, 1036, 1040, 1041, 1044, 1045, 1046, 1047, 1049, 1054, 1114, 1129, 1130, 1142, 1146, 1158, 1159}
-    | {1160, 1161, 1180, 1203, 1226, 1227, 1290, 1317, 1665, 1698, 1792, 1836, 2002, 2003}
+    | {1160, 1161, 1203, 1226, 1227, 1290, 1317, 1665, 1698, 1792, 1836, 2002, 2003}
 )
 
 
