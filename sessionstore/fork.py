@@ -21,7 +21,7 @@ from sessionstore.errors import (
     UnknownBranchError,
     UnknownEntryError,
 )
-from sessionstore.image import ImageHeader, Selection, SessionImage, SessionSnapshot, Survey, settled
+from sessionstore.image import ImageHeader, Selection, SessionImage, SessionSnapshot, Survey, settled_record
 from sessionstore.records import IDLE_LANE_STATE, Record, ValueRecord, stored_value_of
 from sessionstore.text import NAMESPACE_LIMIT, check_text
 from sessionstore.usage import SessionStats
@@ -107,8 +107,8 @@ class ForkImage(SessionImage):
         return self._taken(msgspec.structs.replace(self.selection, whole_tree=False, tip=None))
 
     def _taken(self, selection: Selection) -> Generator[Record, None, None]:
-        for record in settled(self.source.read(selection)):
-            yield self.rewrite(record) if isinstance(record, ValueRecord) else record
+        for record in self.source.read(selection):
+            yield self.rewrite(record) if isinstance(record, ValueRecord) else settled_record(record)
 
 
 def check_fork(fork: object) -> Fork:

@@ -156,21 +156,15 @@ class SessionSnapshot(SessionImage, ABC):
 # -- entries that come in as text are settled too (model.md section 1) --------------------------
 
 
-def settled(records: Iterable[Record]) -> Iterator[Record]:
-    """The same records; a pending assistant message among them raises ``InvalidValueError``."""
-    for record in records:
-        yield settled_record(record)
-
-
 def settled_record(record: Record) -> Record:
-    """The same record, unless it is a pending assistant message: ``InvalidValueError``."""
+    """The same record; a pending assistant message raises ``InvalidValueError``."""
     if isinstance(record, EntryRecord) and record.type == "message" and _in_doubt(record.payload):
         _check(json_text.decode(record.payload), record.id)
     return record
 
 
 def settled_line(line: bytes) -> bytes:
-    """The same line of a format-4 file, of entries alone; ``InvalidValueError`` as for records."""
+    """The same line of a format-4 file, of entries alone; ``InvalidValueError`` as for a record."""
     if b"pending" in line or b"\\u00" in line:  # see _in_doubt; here without a copy of the line
         taken: Any = json_text.decode(line.decode())
         for entry in cast("list[Any]", taken if isinstance(taken, list) else [taken]):

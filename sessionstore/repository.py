@@ -25,7 +25,7 @@ from sessionstore.errors import (
 from sessionstore.foreign import snapshot_of_file
 from sessionstore.fork import Fork, ForkImage, check_fork, fork_image
 from sessionstore.ids import Clock, IdGenerator, Uuid7Generator, system_clock
-from sessionstore.image import SessionImage, SessionSnapshot, settled
+from sessionstore.image import SessionImage, SessionSnapshot, settled_record
 from sessionstore.line import ActivityGate
 from sessionstore.metadata import SessionMetadata, check_session_id
 from sessionstore.session import Session
@@ -228,7 +228,7 @@ class SessionRepo(ABC):
                 legacy_parent_session_path=header.legacy_parent_session_path,
             )
             with self._claims.reserve(self._claim_key(metadata), to_create=True):
-                return self._load(metadata, SessionImage(header, settled(image.records)))
+                return self._load(metadata, SessionImage(header, map(settled_record, image.records)))
 
     def check_container(self) -> builtins.list[str]:
         """What is wrong with the container itself, a line each: its schema, files that are no session.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import Any, TypeAlias
 
 import sessionstore.jsonl.making
@@ -17,12 +18,16 @@ def wrap_streams(wrapper: Wrapper, set_attribute: Callable[[Any, str, Any], None
     The lines of a JSONL file that go into another as they stand are no records, and pass too.
     """
     for owner, name in ((ForkImage, "_taken"), (sessionstore.jsonl.making, "fork_lines")):
-        stream: Callable[..., Iterator[Any]] = getattr(owner, name)
+        stream: Callable[..., Generator[Any, None, None]] = getattr(owner, name)
         set_attribute(owner, name, _wrapped(stream, wrapper))
 
 
-def _wrapped(stream: Callable[..., Iterator[Any]], wrapper: Wrapper) -> Callable[..., Iterator[Any]]:
+def _wrapped(
+    stream: Callable[..., Generator[Any, None, None]], wrapper: Wrapper
+) -> Callable[..., Iterator[Any]]:
     def wrapped(*args: Any) -> Iterator[Any]:
-        yield from wrapper(stream(*args))
+        # An error in the wrapper holds its frame, and by that would keep what is streamed open.
+        with closing(stream(*args)) as streamed:
+            yield from wrapper(streamed)
 
     return wrapped
