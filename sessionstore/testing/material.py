@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
@@ -10,6 +11,11 @@ from sessionstore.entries import ABSENT, NewCustomEntry, NewMessageEntry, NewUsa
 from sessionstore.scope import SessionScope
 from sessionstore.testing.threads import Stop
 from sessionstore.writes import Write, insert_entry, insert_usage
+
+
+def fresh_id(text: str = "id") -> str:
+    """An id that no other case uses, since a container may be shared with other cases."""
+    return f"{text} {uuid.uuid4()}"
 
 
 def message(text: str = "hello", role: str = "user", **fields: Any) -> dict[str, Any]:

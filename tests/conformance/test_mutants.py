@@ -315,7 +315,7 @@ REPOSITORIES: list[tuple[type[MemorySessionRepo], str]] = [
     (TakesForeign, "repositories-foreign-metadata-is-refused"),
     (FindsSuccessors, "repositories-metadata-of-a-deleted-session-is-not-its-successor"),
     (ListsByIdOnly, "listing-the-newest-come-first-and-then-by-id"),
-    (HalfALoad, "repositories-a-load-that-fails-leaves-nothing"),
+    (HalfALoad, "reservations-a-load-that-fails-leaves-nothing"),
     (KeepsWhatWasDeleted, "repositories-a-session-created-again-shows-nothing-old"),
 ]
 

@@ -18,6 +18,7 @@ from sessionstore.testing.suite import (
     mutations,
     persistence,
     repositories,
+    reservations,
     scopes,
     sessions,
     sharing,
@@ -42,6 +43,7 @@ _STORAGE_GROUPS: Final = (
 
 _REPOSITORY_GROUPS: Final = (
     repositories.group,
+    reservations.group,
     listing.group,
     sessions.group,
     mutations.group,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +17,19 @@ from sessionstore.errors import (
     SessionNotFoundError,
     SessionStoreError,
 )
-from sessionstore.image import ImageHeader, SessionImage
 from sessionstore.metadata import SessionMetadata
-from sessionstore.records import EntryRecord, Record
 from sessionstore.repository import SessionRepo
 from sessionstore.scope import ephemeral_scope
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
 from sessionstore.testing.checks import NOTHING, calling, check, equal, refuses, values_of
-from sessionstore.testing.material import say, spend
+from sessionstore.testing.material import fresh_id, say, spend
 from sessionstore.testing.suite.texts import HOSTILE, SIMILAR
-from sessionstore.testing.threads import Stop, Worker, race
 from sessionstore.usage import SessionStats
 from sessionstore.writes import append_list, set_value
 
 group = RepositoryGroup("repositories")
 
 _N = value("app", "n")
-
-
-def _fresh_id(text: str = "id") -> str:
-    """An id that no other case uses, since a container may be shared with other cases."""
-    return f"{text} {uuid.uuid4()}"
 
 
 def _value(repo: SessionRepo, id: str) -> object:
@@ -69,7 +60,7 @@ def metadata_tells_what_was_given(factory: RepositoryFactory) -> None:
     """Metadata has id, created_at, container, parent and cwd, the same in session, get and list."""
     factory.clock.now += 1234
     created_at = factory.clock.now
-    id, parent, cwd = _fresh_id("é/x"), _fresh_id("parent"), f"/srv/{uuid.uuid4()} é"
+    id, parent, cwd = fresh_id("é/x"), fresh_id("parent"), f"/srv/{uuid.uuid4()} é"
     with trying(factory.open()) as repo:
         with trying(repo.create(id=id, parent_session_id=parent, cwd=cwd)) as session:
             metadata = session.metadata
@@ -165,7 +156,7 @@ def ids_beyond_the_rules_are_refused(factory: RepositoryFactory) -> None:
 @group.case("container_wide_ids")
 def an_id_is_unique_in_a_container(factory: RepositoryFactory) -> None:
     """A second create of an id fails, open or closed, in any cwd, and changes nothing."""
-    id = _fresh_id()
+    id = fresh_id()
     with trying(factory.open()) as repo:
         with trying(repo.create(id=id, cwd="/a")) as session:
             session.set_value(_N, "kept")
@@ -178,7 +169,7 @@ def an_id_is_unique_in_a_container(factory: RepositoryFactory) -> None:
 @group.case("cwd_wide_ids")
 def an_id_is_unique_in_a_cwd(factory: RepositoryFactory) -> None:
     """An id may be used once in each cwd; by bare id such a session is an error."""
-    id = _fresh_id()
+    id = fresh_id()
     one, two = f"/a/{uuid.uuid4()}", f"/b/{uuid.uuid4()}"
     with trying(factory.open()) as repo:
         repo.create(id=id, cwd=one).close()
@@ -222,7 +213,7 @@ def opening_by_id_and_by_metadata_is_the_same(factory: RepositoryFactory) -> Non
     cwd = f"/{uuid.uuid4()}"
     with trying(factory.open()) as repo:
         for n in range(4):
-            repo.create(id=_fresh_id(str(n)), cwd=cwd).close()
+            repo.create(id=fresh_id(str(n)), cwd=cwd).close()
         listed = repo.list(cwd=cwd)
         for reference in (listed[0], listed[1].id, repo.get(listed[2].id), listed[3]):
             with trying(repo.open(reference)) as session:
@@ -261,7 +252,7 @@ def an_open_session_is_not_deleted(factory: RepositoryFactory) -> None:
 @group.case()
 def a_session_created_again_shows_nothing_old(factory: RepositoryFactory) -> None:
     """Delete a session and create the same id again: nothing old is visible."""
-    id = _fresh_id()
+    id = fresh_id()
     scope = ephemeral_scope("op")
     scoped, log = value("app", "n", scope=scope), value_list("app", "log")
     with trying(factory.open()) as repo:
@@ -287,7 +278,7 @@ def a_session_created_again_shows_nothing_old(factory: RepositoryFactory) -> Non
 @group.case()
 def metadata_of_a_deleted_session_is_not_its_successor(factory: RepositoryFactory) -> None:
     """Metadata of a deleted session does not open or delete the one that was created after it."""
-    id = _fresh_id()
+    id = fresh_id()
     with trying(factory.open()) as repo:
         with trying(repo.create(id=id)) as session:
             old = session.metadata
@@ -304,7 +295,7 @@ def metadata_of_a_deleted_session_is_not_its_successor(factory: RepositoryFactor
 @group.case()
 def foreign_metadata_is_refused(factory: RepositoryFactory) -> None:
     """Metadata of another container is refused, and nothing is touched or created."""
-    id = _fresh_id()
+    id = fresh_id()
     with trying(factory.open()) as repo, trying(factory.open_other()) as other:
         with trying(repo.create(id=id)) as session:
             session.set_value(_N, "here")
@@ -411,7 +402,7 @@ def the_name_of_a_path_container_is_its_real_path(factory: RepositoryFactory) ->
 @group.case()
 def a_create_that_fails_leaves_nothing(factory: RepositoryFactory) -> None:
     """A refused create leaves no session and no reservation behind."""
-    id = _fresh_id()
+    id = fresh_id()
     wrong: Any = ["not a cwd"]
     with trying(factory.open_other()) as repo:
         refuses(InvalidAddressError, lambda: repo.create(id=id, cwd=wrong))
@@ -422,152 +413,6 @@ def a_create_that_fails_leaves_nothing(factory: RepositoryFactory) -> None:
             refuses(SessionExistsError, lambda: repo.create(id=id))
         equal(len(repo.list()), 1)
         repo.open(id).close()
-
-
-# -- reservations ----------------------------------------------------------------------------
-
-
-def _image(id: str, records: Iterator[Record], created_at: int = 5) -> SessionImage:
-    header = ImageHeader(id, created_at, 100, SessionStats(message_count=1), None, f"/{id}")
-    return SessionImage(header, records)
-
-
-def _entry(id: str, seq: int) -> EntryRecord:
-    return EntryRecord(id, None, seq, 1, "message", None, '{"message":{"role":"user","content":"hi"}}')
-
-
-@group.case()
-def an_id_is_reserved_while_its_session_is_made(factory: RepositoryFactory) -> None:
-    """While work on an id is under way, whoever comes second fails at once."""
-    id = _fresh_id()
-    with trying(factory.open()) as repo, Stop() as stop:
-
-        def records() -> Iterator[Record]:
-            yield _entry("e", 1)
-            stop.arrive()
-
-        loading = Worker(lambda: repo.load(_image(id, records())))
-        stop.wait_reached()
-        refuses(SessionExistsError, lambda: repo.create(id=id, cwd=f"/{id}"), id)
-        refuses(SessionExistsError, lambda: repo.load(_image(id, iter(()))), id)
-        check(id not in [metadata.id for metadata in repo.list()], "a session half made should not be listed")
-        refuses(SessionNotFoundError, lambda: repo.get(id))
-        stop.release()
-        loading.result()
-        with trying(repo.open(id)) as session:
-            equal(list(session.get_entries(["e"])), ["e"])
-
-
-@group.case("container_wide_ids")
-def a_reserved_id_is_not_opened_or_deleted(factory: RepositoryFactory) -> None:
-    """Open and delete of a reserved id are ``SessionAlreadyOpenError``."""
-    id = _fresh_id()
-    with trying(factory.open()) as repo, Stop() as stop:
-
-        def records() -> Iterator[Record]:
-            stop.arrive()
-            yield _entry("e", 1)
-
-        loading = Worker(lambda: repo.load(_image(id, records())))
-        stop.wait_reached()
-        refuses(SessionAlreadyOpenError, lambda: repo.open(id), id)
-        refuses(SessionAlreadyOpenError, lambda: repo.delete(id), id)
-        stop.release()
-        loading.result()
-        repo.delete(id)
-
-
-@group.case()
-def a_load_that_fails_leaves_nothing(factory: RepositoryFactory) -> None:
-    """A session that could not be made whole does not exist, and its id is free."""
-    id = _fresh_id()
-
-    def records() -> Iterator[Record]:
-        yield _entry("a", 1)
-        raise LookupError("the source broke")
-
-    with trying(factory.open()) as repo:
-        before = len(repo.list())
-        refuses(LookupError, lambda: repo.load(_image(id, records())), "the source broke")
-        refuses(SessionNotFoundError, lambda: repo.get(id))
-        equal(len(repo.list()), before, "sessions listed")
-        with trying(repo.create(id=id)) as session:
-            equal(session.find_entries(), [])
-
-
-def _race_on(calls: list[Callable[[], object]], *losing: type[Exception]) -> list[object]:
-    """What those calls gave that succeeded; the others have to have failed with ``losing``."""
-    won: list[object] = []
-    for worker in race(calls):
-        if worker.failed is None:
-            won.append(worker.result())
-        else:
-            check(isinstance(worker.failed, losing), f"a loser should get {losing}, not {worker.failed!r}")
-    return won
-
-
-@group.case()
-def one_of_many_creates_wins(factory: RepositoryFactory) -> None:
-    """Of concurrent creates of one id exactly one succeeds."""
-    with trying(factory.open()) as repo:
-        for _ in range(3):
-            id = _fresh_id()
-            won = _race_on([calling(lambda id: repo.create(id=id), id)] * 6, SessionExistsError)
-            equal(len(won), 1, "creates that succeeded")
-            with trying(repo.create()) as session:
-                session.set_value(_N, "works")
-
-
-@group.case()
-def one_of_many_opens_wins(factory: RepositoryFactory) -> None:
-    """Of concurrent opens of one session exactly one succeeds."""
-    with trying(factory.open()) as repo:
-        id = _fresh_id()
-        repo.create(id=id).close()
-        for _ in range(3):
-            won: list[Any] = _race_on([lambda: repo.open(id)] * 6, SessionAlreadyOpenError)
-            equal(len(won), 1, "opens that succeeded")
-            won[0].close()
-
-
-@group.case()
-def one_of_many_deletes_wins(factory: RepositoryFactory) -> None:
-    """Of concurrent deletes of one session exactly one succeeds."""
-    with trying(factory.open()) as repo:
-        for _ in range(3):
-            id = _fresh_id()
-            repo.create(id=id).close()
-            won = _race_on([calling(repo.delete, id)] * 6, SessionAlreadyOpenError, SessionNotFoundError)
-            equal(len(won), 1, "deletes that succeeded")
-            refuses(SessionNotFoundError, calling(repo.get, id))
-
-
-@group.case()
-def create_open_and_delete_do_not_overlap(factory: RepositoryFactory) -> None:
-    """Create, open and delete of one id at the same moment: each wholly or not at all."""
-    expected = (SessionExistsError, SessionAlreadyOpenError, SessionNotFoundError)
-    id = _fresh_id()
-
-    def create(repo: SessionRepo) -> None:
-        with trying(repo.create(id=id)) as session:
-            equal(session.find_entries(), [], "entries of a new session")
-            session.commit([say("e"), spend("u", 1)])
-
-    def open_(repo: SessionRepo) -> None:
-        with trying(repo.open(id)) as session:
-            equal(len(session.find_entries()), session.get_stats().usage.input)
-
-    with trying(factory.open()) as repo:
-        calls: list[Callable[[], object]] = [
-            lambda: create(repo),
-            lambda: open_(repo),
-            lambda: repo.delete(id),
-        ] * 3
-        for _ in range(4):
-            _race_on(calls, *expected)
-        _race_on([lambda: repo.delete(id)], SessionNotFoundError)
-        with trying(repo.create(id=id)) as session:
-            equal(session.get_stats(), SessionStats())
 
 
 @group.case()
