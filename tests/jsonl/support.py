@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sessionstore import NewMessageEntry, Write, insert_entry, json_text
+from sessionstore import NewMessageEntry, Session, Write, insert_entry, json_text
 from sessionstore.image import ImageHeader, SessionImage
 from sessionstore.jsonl import ImportReport, open_source
 from sessionstore.records import (
@@ -27,13 +27,15 @@ from sessionstore.wire import entry_to_json, stats_to_json, usage_row_to_json
 T0 = 1760000000000
 """Unix ms of the header of every file made here."""
 
+COST = {"input": 0.1, "output": 0.2, "cacheRead": 0.01, "cacheWrite": 0.02, "total": 0.33}
+
 USAGE = {
     "input": 10,
     "output": 5,
     "cacheRead": 1,
     "cacheWrite": 2,
     "totalTokens": 18,
-    "cost": {"input": 0.1, "output": 0.2, "cacheRead": 0.01, "cacheWrite": 0.02, "total": 0.33},
+    "cost": COST,
 }
 
 
@@ -201,6 +203,17 @@ def load(path: Path, *, lenient: bool = False) -> Loaded:
         loaded = read_image(session.image)
         loaded.report, loaded.format = session.report, session.format
         return loaded
+
+
+def stored(session: Session, place: Any) -> Any:
+    """The value at a place, or None."""
+    found = session.get_value(place)
+    return None if found is None else found.value
+
+
+def open_descriptors() -> int:
+    """How many descriptors this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 # -- vectors -------------------------------------------------------------------------------------

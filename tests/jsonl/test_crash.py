@@ -15,6 +15,7 @@ from jsonl.victim import FRAMES, OP, POINTS, SCOPED, N
 from sessionstore import Session, append_list, set_value
 from sessionstore.jsonl import JsonlSessionRepo
 from sessionstore.jsonl.paths import file_name, folder_name
+from sessionstore.wire import entry_to_json
 
 
 def kill_at(point: str, root: Path, id: str) -> None:
@@ -70,7 +71,7 @@ def check_goes_on(repo: JsonlSessionRepo, id: str, used: int) -> None:
         assert repo.check_session(session.metadata) == []
 
 
-HAPPENED = {
+HAPPENED: dict[str, dict[str, Any]] = {
     "line written": {"n": (5, "late"), "messages": 1},
     "scoped line written": {"scoped": (4, "late"), "frames": 2},
     "sidecar renamed": {"scoped": (2, "late"), "frames": 1},
@@ -100,7 +101,7 @@ def test_a_commit_killed_at_a_point_happened_wholly_or_not_at_all(tmp_path: Path
             after = everything(session)
             highest = session.storage.next_seq() - 1
         if point in HAPPENED:
-            expected: dict[str, Any] = HAPPENED[point]
+            expected = HAPPENED[point]
             seen = {"n": after["n"], "scoped": after["scoped"], "frames": len(after["frames"])}
             seen["messages"] = after["stats"].message_count
             assert {name: seen[name] for name in expected} == expected
@@ -117,7 +118,7 @@ def upgraded_state(repo: JsonlSessionRepo, path: Path) -> Callable[[], dict[str,
         with repo.open("old") as session:
             seen = everything(session)
             return {
-                "texts": [entry.message["content"] for entry in seen["entries"]],  # type: ignore[union-attr]
+                "texts": [entry_to_json(entry)["message"]["content"] for entry in seen["entries"]],
                 "rows": len(seen["usage"]),
                 "n": seen["n"],
                 "scoped": seen["scoped"],

@@ -12,6 +12,7 @@ from jsonl.support import USAGE, Loaded, entry, load, message, record, text_of, 
 
 from sessionstore.errors import CorruptStorageError, SessionStoreError, UnsupportedStorageVersionError
 from sessionstore.jsonl import open_source
+from sessionstore.records import EntryRecord, ValueRecord
 
 TIME = 1760000001500
 """Unix ms of every record that is made without a time of its own."""
@@ -113,7 +114,9 @@ def test_ids_stay_the_same_for_as_long_as_the_file_is_open(tmp_path: Path) -> No
     with open_source(path) as session:
         records = list(session.image.records)
         [label] = [item for item in records if getattr(item, "namespace", None) == "pi.entry.label"]
-        assert label.key == records[0].id  # type: ignore[union-attr]
+        assert isinstance(label, ValueRecord)
+        assert isinstance(records[0], EntryRecord)
+        assert label.key == records[0].id
 
 
 def test_ids_come_from_the_given_generator_even_when_they_are_no_uuids(tmp_path: Path) -> None:

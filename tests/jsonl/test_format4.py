@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from jsonl.support import (
+    COST,
     T0,
     USAGE,
     append_line,
@@ -234,9 +235,9 @@ def test_sets_deletes_and_lists_apply_in_order(tmp_path: Path) -> None:
 
 def test_statistics_are_a_left_fold_over_the_ledger(tmp_path: Path) -> None:
     usages = [
-        {**USAGE, "cost": {**USAGE["cost"], "total": 0.1}},  # type: ignore[dict-item]
-        {**USAGE, "cost": {**USAGE["cost"], "total": 0.2}, "reasoning": 4},  # type: ignore[dict-item]
-        {**USAGE, "cost": {**USAGE["cost"], "total": 0.3}, "cacheWrite1h": 0},  # type: ignore[dict-item]
+        {**USAGE, "cost": {**COST, "total": 0.1}},
+        {**USAGE, "cost": {**COST, "total": 0.2}, "reasoning": 4},
+        {**USAGE, "cost": {**COST, "total": 0.3}, "cacheWrite1h": 0},
     ]
     path = v4_file(
         tmp_path / "a", *(usage_line(seq, f"u{seq}", usage) for seq, usage in enumerate(usages, 1))
@@ -308,7 +309,7 @@ BAD_LINES: dict[str, Any] = {
     "a namespace of 256 bytes": set_line(3, 1, namespace="é" * 128),
     "a key with U+0000": append_line(3, 1, key="\0"),
     "a key of 1025 bytes": set_line(3, 1, key="k" * 1025),
-    "a key that is no text": set_line(3, 1, key=1),  # type: ignore[arg-type]
+    "a key that is no text": {**set_line(3, 1), "key": 1},
     "a value with a scope": set_line(3, 1, scopeId="op"),
     "an element with a scope": append_line(3, 1, scopeId="op"),
     "a value with a null scope": set_line(3, 1, scopeId=None),

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonl.support import USAGE, VECTORS, load, message, record, set_line, sidecar, v3_file, v4_file
 
-from sessionstore import SessionStoreError
+from sessionstore import Session, SessionStoreError
 from sessionstore.jsonl import JsonlSessionRepo
 from sessionstore.jsonl.paths import file_name, folder_name
-from sessionstore.storage import StorageBase
 
 TOKENS = [
     *(bytes([mark]) for mark in b'\n\r\0\xff"\\{}[],: '),
@@ -78,17 +77,17 @@ def test_only_our_errors_come_of_damage(changes: list[tuple[int, int, bytes]]) -
             repo.check_container()
         for metadata in repo.list():
             with suppress(SessionStoreError), repo.open(metadata) as opened:
-                _read(opened.storage)  # type: ignore[arg-type]
+                _read(repo, opened)
                 opened.set_name("changed")
             with suppress(SessionStoreError):
                 repo.check_session(metadata)
 
 
-def _read(storage: StorageBase) -> None:
-    with storage.snapshot() as image:
+def _read(repo: JsonlSessionRepo, session: Session) -> None:
+    with repo.snapshot(session.metadata) as image:
         for _ in image.records:
             pass
-    for read in (storage.scan_entries, storage.scan_usage, storage.get_stats):
+    for read in (session.find_entries, session.scan_usage, session.get_stats):
         with suppress(SessionStoreError):
             read()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from jsonl.support import T0, VECTORS, entry, set_line, v4_file
+from jsonl.support import T0, VECTORS, entry, set_line, stored, v4_file
 
 from sessionstore import (
     CorruptStorageError,
@@ -248,7 +248,7 @@ def test_a_session_file_of_another_name_is_a_session(repo: JsonlSessionRepo, roo
     assert (listed.id, listed.path) == ("odd", str(path))
     for reference in (listed, "odd"):
         with repo.open(reference) as session:
-            assert session.get_value(N).value == 1  # type: ignore[union-attr]
+            assert stored(session, N) == 1
             session.set_value(value("app", "m"), 2)
     with repo.snapshot(listed) as image:
         assert len(list(image.records)) == 2

@@ -10,7 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonl.support import T0, append_line, entry, retire_line, say, set_line, sidecar, text_of, v4_file
+from jsonl.support import (
+    T0,
+    append_line,
+    entry,
+    open_descriptors,
+    retire_line,
+    say,
+    set_line,
+    sidecar,
+    stored,
+    text_of,
+    v4_file,
+)
 
 from sessionstore import (
     CorruptStorageError,
@@ -66,11 +78,6 @@ def names_in(path: Path) -> list[str]:
     return sorted(child.name for child in path.iterdir()) if path.exists() else []
 
 
-def stored(session: Session, place: Any) -> Any:
-    found = session.get_value(place)
-    return None if found is None else found.value
-
-
 @pytest.fixture
 def made(repo: JsonlSessionRepo) -> SessionMetadata:
     """A closed session whose files are to be made by hand."""
@@ -118,11 +125,11 @@ def test_each_live_scope_has_one_file(repo: JsonlSessionRepo, session: Session, 
 
 def test_more_scopes_than_open_files(repo: JsonlSessionRepo, session: Session) -> None:
     places = [value("app", scope=ephemeral_scope(f"op{n}")) for n in range(100)]
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    before = open_descriptors()
     for n in (1, 2):
         for place in places:
             session.set_value(place, n)
-    assert len(os.listdir("/proc/self/fd")) < before + 40  # noqa: PTH208
+    assert open_descriptors() < before + 40
     session.close()
     with repo.open("s") as again:
         assert {stored(again, place) for place in places} == {2}

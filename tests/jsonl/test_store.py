@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonl.support import T0, entry, load, say, set_line, text_of, usage_line, v4_file
+from jsonl.support import (
+    T0,
+    entry,
+    load,
+    open_descriptors,
+    say,
+    set_line,
+    stored,
+    text_of,
+    usage_line,
+    v4_file,
+)
 
 from sessionstore import (
     CorruptStorageError,
@@ -117,9 +128,14 @@ def test_an_append_is_one_write_of_one_line(session: Session, monkeypatch: pytes
     session.set_value(N, 0)
     written: list[bytes] = []
     write = os.write
-    monkeypatch.setattr(os, "write", lambda fd, data: written.append(bytes(data)) or write(fd, data))
+
+    def noted(fd: int, data: bytes) -> int:
+        written.append(bytes(data))
+        return write(fd, data)
+
     opened: list[object] = []
-    monkeypatch.setattr(os, "open", lambda *args, **kwargs: opened.append(args))
+    monkeypatch.setattr(os, "write", noted)
+    monkeypatch.setattr(os, "open", lambda *args, **_: opened.append(args))
     session.commit([set_value(N, "é\u2028"), append_list(LOG, 1)])
     assert len(written) == 1
     assert written[0].count(b"\n") == 1
@@ -133,7 +149,12 @@ def test_fsync_comes_before_the_commit_returns(
 ) -> None:
     synced: list[int] = []
     sync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(fd) or sync(fd))
+
+    def noted(fd: int) -> None:
+        synced.append(fd)
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", noted)
     with JsonlSessionRepo(tmp_path, fsync=fsync) as repo, repo.create(cwd="/x") as session:
         created = len(synced)
         session.set_value(N, 1)
@@ -171,7 +192,7 @@ def test_what_was_committed_is_read_back(repo: JsonlSessionRepo, session: Sessio
             again.read_list(LOG),
             again.scan_usage(),
         ) == before
-        assert str(again.get_value(N).value["b"]) == "-0.0"  # type: ignore[union-attr]
+        assert str(stored(again, N)["b"]) == "-0.0"
         assert (again.get_stats(), again.storage.next_seq()) == (stats, next_seq)
 
 
@@ -293,11 +314,11 @@ def test_a_failed_append_is_cut_back(
         with pytest.raises(KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else StorageError):
             session.set_value(place, 2)
     assert {path: path.read_bytes() for path in files} == files
-    assert session.get_value(place).value == 1  # type: ignore[union-attr]
+    assert stored(session, place) == 1
     assert session.set_value(place, 3).seqs == (2,)
     session.close()
     with repo.open("s") as again:
-        assert again.get_value(place).value == 3  # type: ignore[union-attr]
+        assert stored(again, place) == 3
 
 
 def test_an_append_that_cannot_be_undone_ends_the_handle(
@@ -315,7 +336,7 @@ def test_an_append_that_cannot_be_undone_ends_the_handle(
             session.set_value(N, 2)
     with pytest.raises(StorageError, match="could not be undone"):
         session.set_value(N, 3)
-    assert session.get_value(N).value == 1  # type: ignore[union-attr]
+    assert stored(session, N) == 1
     session.close()
     with repo.open("s") as again:  # the torn tail goes
         assert again.set_value(N, 4).seqs == (2,)
@@ -363,12 +384,9 @@ def test_a_file_that_vanished_is_an_error_and_stays_gone(session: Session) -> No
     session.set_value(N, 1)
     path = file_of(session)
     path.unlink()
-    for write in (
-        lambda: session.set_value(N, 2),
-        lambda: session.set_value(value("a", scope=ephemeral_scope("o")), 1),
-    ):
+    for place in (N, value("a", scope=ephemeral_scope("o"))):
         with pytest.raises(SessionNotFoundError, match="'s'"):
-            write()
+            session.set_value(place, 2)
     assert not path.exists()
     assert not Path(f"{path}.scopes").exists()
 
@@ -421,7 +439,7 @@ def test_reading_goes_on_where_nothing_can_be_written(repo: JsonlSessionRepo, tm
             lambda path, flags, *more: refuse() if flags & os.O_WRONLY else opening(path, flags, *more),
         )
         session = repo.open(metadata)
-        assert session.get_value(N).value == 1  # type: ignore[union-attr]
+        assert stored(session, N) == 1
         with pytest.raises(StorageError, match="Permission denied"):
             session.set_value(N, 2)
     assert path.read_bytes().endswith(b"torn")
@@ -431,7 +449,7 @@ def test_reading_goes_on_where_nothing_can_be_written(repo: JsonlSessionRepo, tm
 
 
 def test_no_descriptor_is_left(repo: JsonlSessionRepo, session: Session) -> None:
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    before = open_descriptors()
     for name in "abc":
         with repo.create(id=name) as other:
             other.set_value(N, 1)
@@ -440,7 +458,7 @@ def test_no_descriptor_is_left(repo: JsonlSessionRepo, session: Session) -> None
                 assert len(list(image.records)) == 2
         with repo.snapshot(name) as image:
             assert len(list(image.records)) == 2
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert open_descriptors() == before
 
 
 def test_commits_of_deletes_and_retirements_alone(session: Session) -> None:

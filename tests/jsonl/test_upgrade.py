@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonl.support import USAGE, expectation, load, message, record, say, text_of, v3_file
+from jsonl.support import USAGE, expectation, load, message, record, say, stored, text_of, v3_file
 
 from sessionstore import (
     CorruptStorageError,
@@ -161,7 +161,7 @@ def test_after_the_upgrade_it_is_a_session_like_any_other(
         assert again.find_entries() == entries
         assert again.get_stats() == stats
         assert again.scan_usage() == [row]
-        assert again.get_value(SCOPED).value == 3  # type: ignore[union-attr]
+        assert stored(again, SCOPED) == 3
         assert again.storage.next_seq() == NEXT + 3
 
 
@@ -178,7 +178,7 @@ def test_an_ephemeral_first_write_upgrades_the_main_file_first(
     assert header["nextSeq"] == NEXT
     session.close()
     with repo.open("old") as again:
-        assert again.get_value(SCOPED).value == 1  # type: ignore[union-attr]
+        assert stored(again, SCOPED) == 1
         assert again.storage.next_seq() == NEXT + 2
 
 
@@ -265,11 +265,11 @@ def test_an_interrupt_after_the_rewrite_leaves_the_new_file(
         patched.setattr(Path, "replace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.set_value(N, 1)
-    assert session.get_value(N).value == 1  # type: ignore[union-attr]
+    assert stored(session, N) == 1
     assert session.set_value(N, 2).seqs == (NEXT + 1,)
     session.close()
     with repo.open("old") as again:
-        assert again.get_value(N).value == 2  # type: ignore[union-attr]
+        assert stored(again, N) == 2
 
 
 def test_a_file_that_somebody_else_changed_is_not_overwritten(path: Path, session: Session) -> None:
