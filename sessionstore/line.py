@@ -108,7 +108,8 @@ class Ticket:
             self.on_settled(settled.set)
             if not settled.wait(timeout):
                 return False
-        self.check()
+        if self._turn.state is not _GRANTED:
+            self.check()
         return True
 
     def check(self) -> None:
@@ -162,7 +163,8 @@ class Line:
         with self.guard:
             if self._sealed:
                 raise self.closed_error()
-            self.refuse_holder(owner)
+            if owner is not None:
+                self.refuse_holder(owner)
             turn.state = _WAITING
             self._waiting.append(turn)
             self._advance()
@@ -215,7 +217,8 @@ class Line:
             self._running = self._waiting[0]
             self._waiting.popleft()
         self._running.state = _GRANTED
-        self._running.tell()
+        if self._running.on_settled is not None:
+            self._running.tell()
 
     def on_passed(self, callback: Callable[[], object]) -> bool:
         """Call ``callback`` once everybody who is in line now has left it; never blocks.

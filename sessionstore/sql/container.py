@@ -135,8 +135,7 @@ class SqlContainer(ABC):
         """
         attempts = 0
         while True:
-            with self._translating():
-                lease = take()
+            lease = self._taken(take)
             try:
                 return lease, work(Link(lease.raw, self.dialect))
             except self.dialect.errors as error:
@@ -161,8 +160,7 @@ class SqlContainer(ABC):
         """
         conflicts = lost = 0
         while True:
-            with self._translating():
-                lease = self.lease_for_writing()
+            lease = self._taken(self.lease_for_writing)
             link = Link(lease.raw, self.dialect)
             committing = False
             try:
@@ -214,8 +212,14 @@ class SqlContainer(ABC):
     def _failure(self, error: Exception, lease: Lease | None) -> Failure:
         return self.dialect.failure(error, self.name, None if lease is None else lease.raw)
 
+    def _taken(self, take: Callable[[], Lease]) -> Lease:
+        try:
+            return take()
+        except self.dialect.errors as error:
+            raise self._failure(error, None).error from None
+
     @contextmanager
-    def _translating(self, lease: Lease | None = None) -> Generator[None]:
+    def _translating(self, lease: Lease) -> Generator[None]:
         try:
             yield
         except self.dialect.errors as error:

@@ -132,7 +132,7 @@ def connect(path: Path, mode: str, busy_timeout: float = BUSY_TIMEOUT) -> sqlite
         raise
 
 
-def _stat(path: Path) -> os.stat_result:
+def _stat(path: Path | str) -> os.stat_result:
     try:
         return os.stat(path)  # noqa: PTH116 - twice as fast as Path.stat, and called for every commit
     except (FileNotFoundError, NotADirectoryError):
@@ -181,6 +181,7 @@ class FileConnections:
 
     def __init__(self, path: Path, durability: Durability, busy_timeout: float, *, read_only: bool) -> None:
         self._path = path
+        self._name = str(path)
         self._durability: Durability = durability
         self._busy_timeout = busy_timeout
         self._read_only = read_only
@@ -208,7 +209,7 @@ class FileConnections:
     def check_identity(self) -> tuple[int, int]:
         """Which file the path names now. Raises :class:`DatabaseMissingError`."""
         try:
-            status = _stat(self._path)
+            status = _stat(self._name)
         except DatabaseMissingError:
             self.drop_idle()
             raise

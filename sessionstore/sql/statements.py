@@ -20,6 +20,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    type_coerce,
     union_all,
     update,
 )
@@ -212,7 +213,8 @@ class Statements:
     def find_ids(self) -> ListStatement:
         """``session_id``, ids -> id, seq, segment_seq, depth, and whether it ends its segment.
 
-        Of a ledger row only the id is told; its ``seq`` is NULL.
+        Of a ledger row only the id is told; its ``seq`` is NULL. The last column is a number where
+        the database has no booleans: no row needs a conversion.
         """
         dialect = self._dialect
         last = ENTRIES.alias("last")
@@ -239,7 +241,7 @@ class Statements:
         taken: list[ColumnElement[Any]] = [LEDGER.c.id, *(null() for _ in range(4))]
         one_of = dialect.one_of
         statement = union_all(
-            select(*[*found, ends_segment]).where(
+            select(*[*found, type_coerce(ends_segment, Integer)]).where(
                 ENTRIES.c.session_id == session_id, one_of(ENTRIES.c.id, "items")
             ),
             select(*taken).where(LEDGER.c.session_id == session_id, one_of(LEDGER.c.id, "items")),
