@@ -28,7 +28,7 @@ from sessionstore import (
     SessionStoreError,
     StorageBusyError,
 )
-from sessionstore.aio import open_repository
+from sessionstore.aio import AsyncSession, open_repository
 from sessionstore.harness import branch_tip_inventory_prefix
 from sessionstore.wire import entry_to_json, metadata_to_json, stats_to_json
 
@@ -124,7 +124,8 @@ def _add_session_routes(app: FastAPI) -> None:
 
     @app.post("/sessions", status_code=201)
     async def create(new: NewSession, chats: AllChats) -> dict[str, Any]:
-        return await _described(await chats.create(new.name))
+        async with chats.new(new.name) as session:
+            return await _described(session)
 
     @app.get("/sessions")
     async def list_sessions(
@@ -137,7 +138,7 @@ def _add_session_routes(app: FastAPI) -> None:
 
     @app.get("/sessions/{id}")
     async def describe(chat: OneChat) -> dict[str, Any]:
-        return await _described(chat)
+        return await _described(chat.session)
 
     @app.get("/sessions/{id}/tree")
     async def tree(chat: OneChat) -> dict[str, Any]:
@@ -149,7 +150,8 @@ def _add_session_routes(app: FastAPI) -> None:
         wanted: ForkBranch | ForkTree = ForkTree()
         if not what.tree:
             wanted = ForkBranch(what.branch, entry_id=what.entry_id, position=what.position)
-        return await _described(await chats.fork(id, wanted))
+        async with chats.repository.fork(id, wanted) as session:
+            return await _described(session)
 
     @app.delete("/sessions/{id}", status_code=204)
     async def delete(id: str, chats: AllChats) -> None:
@@ -163,7 +165,7 @@ def _add_branch_routes(app: FastAPI) -> None:
             lanes.make_lane(mutation, new.name, new.at)
 
         await chat.session.mutate_sync(make)
-        return await _described(chat)
+        return await _described(chat.session)
 
     @app.get("/sessions/{id}/branches/{branch}/messages")
     async def messages(
@@ -209,8 +211,7 @@ def _add_branch_routes(app: FastAPI) -> None:
         )
 
 
-async def _described(chat: Operations) -> dict[str, Any]:
-    session = chat.session
+async def _described(session: AsyncSession) -> dict[str, Any]:
     tips = await session.scan_values(branch_tip_inventory_prefix())
     return {
         **metadata_to_json(session.metadata),

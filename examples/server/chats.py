@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from examples.server import lanes
 from examples.server.model import ScriptedModel
 from examples.server.operations import Operations
-from sessionstore import ForkBranch, ForkTree, SessionMutation
+from sessionstore import SessionMutation
 from sessionstore.aio import AsyncSession, AsyncSessionRepo
 
 MAIN = "main"
@@ -23,19 +25,23 @@ class Chats:
     def __init__(self, repository: AsyncSessionRepo, model: ScriptedModel) -> None:
         self.repository = repository
         self._model = model
-        self._open: dict[str, asyncio.Future[Operations]] = {}
+        self._open: dict[str, asyncio.Task[Operations]] = {}
 
-    async def create(self, name: str | None) -> Operations:
-        """A new session with a branch to talk on."""
-        chat = self._keep(await self.repository.create())
+    @asynccontextmanager
+    async def new(self, name: str | None) -> AsyncIterator[AsyncSession]:
+        """A new session with a branch to talk on, open in the ``with`` block only.
 
-        def begin(mutation: SessionMutation) -> None:
-            lanes.make_lane(mutation, MAIN, None)
+        Its first request may go to another process.
+        """
+        async with self.repository.create() as session:
 
-        await chat.session.mutate_sync(begin)
-        if name is not None:
-            await chat.session.set_name(name)
-        return chat
+            def begin(mutation: SessionMutation) -> None:
+                lanes.make_lane(mutation, MAIN, None)
+
+            await session.mutate_sync(begin)
+            if name is not None:
+                await session.set_name(name)
+            yield session
 
     async def get(self, id: str) -> Operations:
         """The session ``id``, opened unless it is. Raises ``SessionNotFoundError``."""
@@ -51,10 +57,6 @@ class Chats:
         except BaseException:
             del self._open[id]
             raise
-
-    async def fork(self, source: str, fork: ForkBranch | ForkTree) -> Operations:
-        """A new session that is a copy of a branch, or of all, of another."""
-        return self._keep(await self.repository.fork(source, fork))
 
     async def delete(self, id: str) -> None:
         """Delete a session and everything in it."""
@@ -73,9 +75,3 @@ class Chats:
         """Stop all operations and close everything."""
         await self.stop()
         await self.repository.close()
-
-    def _keep(self, session: AsyncSession) -> Operations:
-        chat = Operations(session, self._model)
-        opened = self._open[session.metadata.id] = asyncio.get_running_loop().create_future()
-        opened.set_result(chat)
-        return chat

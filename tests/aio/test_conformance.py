@@ -55,7 +55,13 @@ def view() -> Iterator[Callable[[SessionRepo], Any]]:
 
 def _cases(suite: tuple[Case[Any], ...]) -> list[Any]:
     return [
-        pytest.param(kind, case, id=f"{kind.name}-{case.group}-{case.name}")
+        pytest.param(
+            kind,
+            case,
+            id=f"{kind.name}-{case.group}-{case.name}",
+            # The facade is the same over all of them: newer Pythons try it on what costs no I/O.
+            marks=[pytest.mark.slow] if "persistent" in kind.capabilities else [],
+        )
         for kind in STORE_KINDS
         for case in suite
         if case.requires <= capabilities_of(kind) and case.name not in REPLACED

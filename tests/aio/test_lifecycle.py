@@ -295,6 +295,7 @@ def test_two_loops_at_once_keep_the_order_of_the_line() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no os.fork()")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")  # that is the point
 def test_a_forked_child_is_refused_and_the_parent_goes_on() -> None:
     repo = AsyncSessionRepo(MemorySessionRepo())
     session = asyncio.run(_new(repo))

@@ -17,6 +17,8 @@ from example.test_crash import scoped_records
 from examples.server.app import create_app
 from sessionstore import open_repository
 
+pytestmark = pytest.mark.slow
+
 FRAMES = 3000
 
 
@@ -188,6 +190,7 @@ def test_a_deleted_session_is_gone(server: ServerProcess) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no os.fork()")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")  # that is the point
 def test_workers_that_are_forked_after_the_app_was_made_open_their_own_repository(tmp_path: Path) -> None:
     urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("first", "second")]
     apps = [create_app(url) for url in urls]  # in the parent, as a server that loads the app first does
@@ -216,3 +219,25 @@ def test_workers_that_are_forked_after_the_app_was_made_open_their_own_repositor
         children.append(child)
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     assert codes == [0, 0]
+
+
+def test_several_processes_share_a_store_when_each_session_has_one_owner(url: str) -> None:
+    with ServerProcess(url, pace_ms=2) as first, ServerProcess(url, pace_ms=2) as second:
+        sessions = [first.new_session() for _ in range(4)]
+        owners = dict(zip(sessions, [first, second, first, second], strict=True))
+        listeners = []
+        for session, owner in owners.items():
+            owner.prompt(session, "count 150")
+            listeners.append(Listener(owner, session))
+        for listener in listeners:
+            listener.wait(lambda events: len(events) > 10)
+        # Lists and forks need no owner, while others write.
+        for server, session in zip((first, second), reversed(sessions), strict=False):
+            assert {found["id"] for found in server.get("/sessions")["sessions"]} >= set(sessions)
+            assert owners[session] is not server
+            fork = server.post(f"/sessions/{session}/fork", {"branch": "main"})["id"]
+            assert contents(server.messages(fork))[0] == "count 150"
+        for listener in listeners:
+            listener.join()
+        for session, owner in owners.items():
+            assert len(owner.messages(session)) == 2
