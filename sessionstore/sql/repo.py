@@ -264,7 +264,9 @@ class SqlSessionRepo(SessionRepo):
             rows = link.rows(statements.lock_session_header, (id,))
             if not rows:
                 raise not_found(id, self.container)
-            check_same(session, metadata_of(rows[0], self.container))
+            metadata = metadata_of(rows[0], self.container)
+            check_same(session, metadata)
+            check_version(metadata)  # other tables of that version may hold more of it
             for statement in statements.delete_session:
                 link.run(statement, (id,))
 
