@@ -167,7 +167,7 @@ def settled_line(line: bytes) -> bytes:
     """The same line of a format-4 file, of entries alone; ``InvalidValueError`` as for a record."""
     if b"pending" in line or b"\\u00" in line:  # see _in_doubt; here without a copy of the line
         taken: Any = json_text.decode(line.decode())
-        for entry in cast("list[Any]", taken if isinstance(taken, list) else [taken]):
+        for entry in cast("Iterable[Any]", taken if isinstance(taken, list) else [taken]):
             _check(entry, entry.get("id"))
     return line
 
