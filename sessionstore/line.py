@@ -165,9 +165,14 @@ class Line:
                 raise self.closed_error()
             if owner is not None:
                 self.refuse_holder(owner)
-            turn.state = _WAITING
-            self._waiting.append(turn)
-            self._advance()
+            if self._running is None and not self._waiting:
+                # Nobody is here, as nearly always: what :meth:`_advance` would come to.
+                turn.state = _GRANTED
+                self._running = turn
+            else:
+                turn.state = _WAITING
+                self._waiting.append(turn)
+                self._advance()
         return ticket
 
     def refuse_holder(self, owner: Hashable | None) -> None:

@@ -127,17 +127,26 @@ class CommitPlan(msgspec.Struct, frozen=True):
     def numbered(self, first_seq: int, timestamp: int) -> CommitPlan:
         """The same plan with the numbers from ``first_seq`` on and ``timestamp`` (Unix ms)."""
         steps = tuple([step.numbered(first_seq, timestamp) for step in self.steps])
-        return msgspec.structs.replace(
-            self,
-            steps=steps,
-            entries=_picked(steps, self.entries),
-            usage_rows=_picked(steps, self.usage_rows),
-            value_sets=_picked(steps, self.value_sets),
-            appends=_picked(steps, self.appends),
+        return CommitPlan(
+            self.scope_id,
+            steps,
+            _picked(steps, self.entries),
+            _picked(steps, self.usage_rows),
+            self.usages,
+            _picked(steps, self.value_sets),
+            self.value_deletes,
+            self.list_deletes,
+            _picked(steps, self.appends),
+            self.retired,
+            self.new_ids,
+            self.outside_parents,
+            self.message_count,
         )
 
 
 def _picked(steps: tuple[Step, ...], records: list[_Numbered]) -> list[_Numbered]:
+    if not records:
+        return records
     return [steps[record.seq] for record in records]  # type: ignore[misc]  # a step keeps its type
 
 
