@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, Generic, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Final, Generic, TypeVar, get_args
 
 from pydantic import PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -39,10 +40,19 @@ class _PlainJson(Codec[Any]):
             raise CorruptStorageError(f"{what}: the stored text is not JSON: {error}") from error
 
 
+_SCALARS: Final = (str, int, float, bool, NoneType)
+"""What is JSON as it stands once it is valid: there is nothing to serialize or to prove."""
+
+
+def _is_scalar(type_: Any) -> bool:
+    return all(part in _SCALARS for part in (get_args(type_) if isinstance(type_, UnionType) else (type_,)))
+
+
 class _Typed(Codec[Any]):
     """Values of a type that pydantic knows: strict on write, the same again on read."""
 
     def __init__(self, type_: Any) -> None:
+        self._is_scalar = _is_scalar(type_)
         self._name = getattr(type_, "__name__", None) or str(type_)
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(type_)
@@ -56,6 +66,8 @@ class _Typed(Codec[Any]):
             valid = self._adapter.validate_python(value, strict=True)
         except ValidationError as error:
             raise self._misfit(what, error) from None
+        if self._is_scalar:
+            return json_text.encode(valid, what)
         # An instance counts as valid whatever was assigned to its fields since: what is read back
         # from the text decides, so the serializer need not warn.
         try:

@@ -78,7 +78,9 @@ _POSTGRESQL_CONFLICTS: Final = frozenset({"40001", "40P01", "55P03"})
 _POSTGRESQL_LOST: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "40003"})
 _POSTGRESQL_DUPLICATE: Final = "23505"
 # Classes whose messages name objects, settings and roles of the server and never hold data.
-_POSTGRESQL_TELLING: Final = frozenset({"08", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58"})
+_POSTGRESQL_TELLING: Final = frozenset(
+    {"08", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58"}
+)
 
 
 def postgresql_failure(error: Any, where: str, *, connected: bool) -> Failure:
@@ -97,6 +99,12 @@ def postgresql_failure(error: Any, where: str, *, connected: bool) -> Failure:
     if state[:2] in _POSTGRESQL_TELLING:
         text += f": {getattr(error.diag, 'message_primary', None) or type(error).__name__}"
     return Failure(kind, StorageError(text))
+
+
+def unreachable(error: Exception, where: str) -> Failure:
+    """A connection that could not be made; what is said of that names the place and the account only."""
+    reason = str(error).strip().partition("\n")[0]
+    return Failure(Kind.LOST, StorageError(f"{where}: no connection to the database: {reason}"))
 
 
 def _without_code(error: Exception, where: str, connected: bool) -> Failure:

@@ -11,8 +11,10 @@ The functions that take a cursor run inside a transaction that the caller has be
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from typing import Any, Final, Protocol
 
@@ -22,8 +24,14 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from sessionstore.errors import SchemaVersionError, StorageBusyError
+from sessionstore.errors import (
+    SchemaVersionError,
+    SessionStoreError,
+    StorageBusyError,
+    TransactionConflictError,
+)
 from sessionstore.sql.dialects import dialect_of
+from sessionstore.sql.driver_errors import Failure, Kind
 from sessionstore.sql.drivers import shown
 from sessionstore.sql.models import Base
 from sessionstore.sql.types import is_mysql_family
@@ -38,6 +46,10 @@ TABLES: Final = tuple(table.name for table in Base.metadata.sorted_tables)
 """Names of our tables, each after the tables that it refers to."""
 
 _CREATION_LOCK_SECONDS: Final = 60
+# The lock is one server's: nodes of a cluster that create at once undo one another's transactions.
+_CREATION_ATTEMPTS: Final = 8
+# Nor does it keep another node's creation from showing here step by step. Seconds.
+_CLUSTER_PAUSES: Final = (0.05, 0.1, 0.2, 0.4)
 _POSTGRESQL_LOCK_KEY: Final = int.from_bytes(b"sessions", "big")
 _MYSQL_LOCK_NAME: Final = "CONCAT('sessionstore:', MD5(DATABASE()))"  # names are the whole server's
 _MYSQL_DUPLICATE_KEY_NAME: Final = 1061
@@ -85,6 +97,10 @@ def schema_state(cursor: Cursor, dialect: Dialect, where: str) -> SchemaState:
             raise
     # Where DDL is not transactional, a creation that is under way shows: wait for its end.
     with creation_lock(cursor, dialect):
+        for pause in _CLUSTER_PAUSES:
+            with suppress(SchemaVersionError):
+                return _judge(cursor, dialect, where, latest=True)
+            time.sleep(pause)
         return _judge(cursor, dialect, where, latest=True)
 
 
@@ -186,6 +202,15 @@ def ensure_schema(engine: Engine, *, create: bool = True, where: str | None = No
     database is empty and ``create`` is false.
     """
     place = where or shown(engine.url)
+    for attempt in range(1, _CREATION_ATTEMPTS):
+        try:
+            return _ensure_once(engine, create, place)
+        except TransactionConflictError:
+            time.sleep(random.uniform(0, 0.05 * attempt))
+    return _ensure_once(engine, create, place)
+
+
+def _ensure_once(engine: Engine, create: bool, place: str) -> bool:
     with driver_errors_understood(engine, place), engine.connect() as connection:
         cursor = connection.connection.cursor()
         with connection.begin():  # without the lock: stores that are there open beside any writer
@@ -235,9 +260,15 @@ def driver_errors_understood(engine: Engine, where: str) -> Generator[None]:
     except DBAPIError as error:
         if not isinstance(error.orig, dialect.errors):
             raise
-        raise dialect.failure(error.orig, where).error from error
+        raise _understood(dialect.failure(error.orig, where)) from error
     except dialect.errors as error:
-        raise dialect.failure(error, where).error from error
+        raise _understood(dialect.failure(error, where)) from error
+
+
+def _understood(failure: Failure) -> SessionStoreError:
+    if failure.kind is Kind.CONFLICT:
+        return TransactionConflictError(f"{failure.error} because of another one; try again")
+    return failure.error
 
 
 def schema_statements(dialect: Dialect) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import dis
 import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -27,18 +29,15 @@ def interrupt(call: Callable[[], object], point: int) -> bool:
     Returns whether there was one, that is, whether the call came that far.
     """
     chances = _Chances(point)
-    # CPython 3.12 traces instructions only if a frame had asked for it before tracing was set.
-    sys._getframe().f_trace_opcodes = True  # pyright: ignore[reportPrivateUsage]
-    tracing, telling = sys.gettrace(), sys.unraisablehook
+    telling = sys.unraisablehook
     # An interrupt that comes while an object is dropped is lost, as it is in real life.
     sys.unraisablehook = lambda _: None
-    sys.settrace(chances.enter)
     try:
-        call()
+        with _watching(chances):
+            call()
     except KeyboardInterrupt:
         return True
     finally:
-        sys.settrace(tracing)
         sys.unraisablehook = telling
     return chances.taken
 
@@ -48,34 +47,85 @@ class _Chances:
 
     def __init__(self, point: int) -> None:
         self._left = point
+        self._before: dict[int, int] = {}
 
     @property
     def taken(self) -> bool:
         return self._left <= 0
 
-    def enter(self, frame: FrameType, _event: str, _argument: Any) -> Callable[..., Any] | None:
-        file = frame.f_code.co_filename
-        if not file.startswith(_LIBRARY) or file.startswith(_TESTING) or self.taken:
-            return None
-        frame.f_trace_opcodes = True
-        frame.f_trace_lines = False
-        checks, handlers = _points(frame.f_code)
-        before = -1
+    def enter(self, frame: FrameType) -> None:
+        """``frame`` is new, or another one that has its place in memory."""
+        self._before.pop(id(frame), None)
 
-        def step(frame: FrameType, event: str, _argument: Any) -> Callable[..., Any]:
-            nonlocal before
-            if event == "opcode":
-                at = frame.f_lasti
-                # What is raised here is caught by the handler of the instruction to come; the real
-                # one by that of the instruction before. So only where both are the same.
-                if before in checks and handlers.get(before) == handlers.get(at):
-                    self._left -= 1
-                    if self._left == 0:
-                        raise KeyboardInterrupt
-                before = at
+    def step(self, frame: FrameType, at: int) -> None:
+        """``frame``, which is of library code, is about to execute the instruction ``at``."""
+        checks, handlers = _points(frame.f_code)
+        if at == 0:
+            self.enter(frame)
+        before = self._before.get(id(frame), -1)
+        self._before[id(frame)] = at
+        # What is raised here is caught by the handler of the instruction to come; the real one by
+        # that of the instruction before. So only where both are the same.
+        if before in checks and handlers.get(before) == handlers.get(at):
+            self._left -= 1
+            if self._left == 0:
+                raise KeyboardInterrupt
+
+
+def _is_library(code: CodeType) -> bool:
+    file = code.co_filename
+    return file.startswith(_LIBRARY) and not file.startswith(_TESTING)
+
+
+if sys.version_info >= (3, 12):
+
+    @contextmanager
+    def _watching(chances: _Chances) -> Generator[None, None, None]:
+        # Tracing of instructions misses the first run of each function there; monitoring does not.
+        watch = sys.monitoring
+        caller = threading.get_ident()
+
+        def step(code: CodeType, at: int) -> object:
+            if not _is_library(code):
+                return watch.DISABLE
+            if not chances.taken and threading.get_ident() == caller:
+                chances.step(sys._getframe(1), at)  # pyright: ignore[reportPrivateUsage]
+            return None
+
+        watch.use_tool_id(_TOOL, "sessionstore.testing")
+        watch.register_callback(_TOOL, watch.events.INSTRUCTION, step)
+        watch.set_events(_TOOL, watch.events.INSTRUCTION)
+        try:
+            yield
+        finally:
+            watch.set_events(_TOOL, 0)
+            watch.free_tool_id(_TOOL)
+
+    _TOOL: Final = 4
+
+else:
+
+    @contextmanager
+    def _watching(chances: _Chances) -> Generator[None, None, None]:
+        def enter(frame: FrameType, _event: str, _argument: Any) -> Callable[..., Any] | None:
+            if chances.taken or not _is_library(frame.f_code):
+                return None
+            chances.enter(frame)
+            frame.f_trace_opcodes = True
+            frame.f_trace_lines = False
             return step
 
-        return step
+        def step(frame: FrameType, event: str, _argument: Any) -> Callable[..., Any]:
+            if event == "opcode":
+                chances.step(frame, frame.f_lasti)
+            return step
+
+        tracing = sys.gettrace()
+        sys.settrace(enter)
+        try:
+            yield
+        finally:
+            sys.settrace(tracing)
 
 
 @lru_cache(maxsize=4096)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import warnings
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -36,6 +38,15 @@ def stride_of(kind: StoreKind) -> int:
 
 
 on_each_kind = pytest.mark.parametrize("store_kind", STORE_KINDS, ids=lambda kind: kind.name)
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """What an interrupt drops, Python closes; newer ones complain that nobody else did."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture

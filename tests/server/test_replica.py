@@ -67,7 +67,12 @@ def _start(stack: ExitStack) -> Pair:
     data, port = folders[1] / "data", _free_port()
     _run(
         [
-            *(binaries / "pg_basebackup", "--host=127.0.0.1", f"--port={primary.port}", "--username=postgres"),
+            *(
+                binaries / "pg_basebackup",
+                "--host=127.0.0.1",
+                f"--port={primary.port}",
+                "--username=postgres",
+            ),
             *(f"--pgdata={data}", "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast"),
         ],
         process,

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from sessionstore.sql.dialects.base import SqlDialect
-from sessionstore.sql.driver_errors import Failure, missing_driver, postgresql_failure
+from sessionstore.sql.driver_errors import Failure, missing_driver, postgresql_failure, unreachable
 
 
 class PostgresqlDialect(SqlDialect):
@@ -28,6 +28,7 @@ class PostgresqlDialect(SqlDialect):
         except ImportError:
             raise missing_driver("psycopg", "postgres") from None
         self.errors = (psycopg.Error,)
+        self._connection_error = psycopg.OperationalError
         self.compiler = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call]  # untyped upstream
 
     def upsert(self, table: Table, keys: Sequence[str], updated: Sequence[str]) -> Insert:
@@ -101,4 +102,6 @@ class PostgresqlDialect(SqlDialect):
 
     def failure(self, error: Exception, where: str, raw: Any = None) -> Failure:
         """See :meth:`SqlDialect.failure`."""
+        if raw is None and isinstance(error, self._connection_error) and error.sqlstate is None:
+            return unreachable(error, where)
         return postgresql_failure(error, where, connected=raw is not None and not raw.closed)
