@@ -63,10 +63,11 @@ from sessionstore.fork import ForkBranch, ForkTree
 from sessionstore.ids import IdGenerator
 from sessionstore.memory import MemorySessionRepo
 from sessionstore.metadata import SessionMetadata
+from sessionstore.mutation import SessionMutation
 from sessionstore.opening import open_repository
 from sessionstore.repository import SessionRepo
 from sessionstore.scope import EphemeralScope, Scope, SessionScope, ephemeral_scope
-from sessionstore.session import Branch, Session, SessionMutation
+from sessionstore.session import Branch, Session
 from sessionstore.storage import Storage
 from sessionstore.usage import SessionStats, Usage, UsageCost
 from sessionstore.writes import (

@@ -9,7 +9,8 @@ from typing import ParamSpec, TypeVar
 
 from sessionstore.aio.workers import Workers, called_back, turn
 from sessionstore.line import Line, Ticket
-from sessionstore.session import Session, SessionMutation
+from sessionstore.mutation import SessionMutation
+from sessionstore.session import Session
 from sessionstore.storage import StorageBase
 
 R = TypeVar("R")

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 from sessionstore.address import Value, ValueList
 from sessionstore.entries import Entry, EntryStructure, ListElement, StoredValue, UsageRow
-from sessionstore.session import SessionReaders
+from sessionstore.mutation import SessionReaders
 from sessionstore.usage import SessionStats
 
 T = TypeVar("T")

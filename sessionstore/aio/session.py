@@ -19,8 +19,9 @@ from sessionstore.entries import ABSENT, CommitResult, Entry
 from sessionstore.ids import IdGenerator
 from sessionstore.line import Ticket
 from sessionstore.metadata import SessionMetadata
+from sessionstore.mutation import SessionMutation
 from sessionstore.scope import EphemeralScope, Scope, SessionScope
-from sessionstore.session import Branch, Session, SessionMutation
+from sessionstore.session import Branch, Session
 from sessionstore.usage import Usage
 from sessionstore.writes import Write
 

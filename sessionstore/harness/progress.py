@@ -12,8 +12,9 @@ from sessionstore.address import Value, ValueList
 from sessionstore.aio import AsyncSession
 from sessionstore.entries import CommitResult
 from sessionstore.errors import InvalidScopeError
+from sessionstore.mutation import SessionMutation
 from sessionstore.scope import EphemeralScope, ephemeral_scope
-from sessionstore.session import Session, SessionMutation
+from sessionstore.session import Session
 from sessionstore.writes import Write, append_list, delete_list, delete_value, set_value
 
 T = TypeVar("T")

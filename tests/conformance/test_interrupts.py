@@ -13,8 +13,9 @@ from legs import STORE_KINDS, StoreKind
 
 from sessionstore.address import value, value_list
 from sessionstore.errors import SessionAlreadyOpenError, SessionNotFoundError
+from sessionstore.mutation import SessionMutation
 from sessionstore.repository import SessionRepo
-from sessionstore.session import Session, SessionMutation
+from sessionstore.session import Session
 from sessionstore.testing import UrlRepositories
 from sessionstore.testing.checks import check
 from sessionstore.testing.interrupts import interrupt

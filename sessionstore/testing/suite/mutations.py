@@ -15,8 +15,9 @@ from sessionstore.errors import (
     TransactionConflictError,
 )
 from sessionstore.line import current_owner, granted_ticket
+from sessionstore.mutation import SessionMutation
 from sessionstore.scope import ephemeral_scope
-from sessionstore.session import Session, SessionMutation
+from sessionstore.session import Session
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
 from sessionstore.testing.checks import calling, check, equal, ids_of, refuses, unchanged, values_of
 from sessionstore.testing.material import note, say, spend, stopping_type
