@@ -38,6 +38,8 @@ class Applied(NamedTuple):
     """What came of a plan."""
 
     first_seq: int
+    timestamp: int
+    """Unix ms."""
     stats: SessionStats
 
 
@@ -79,7 +81,7 @@ def apply_plan(
             statements.advance_session,
             (next_seq + plan.count, stats.message_count, timestamp, totals, session.id),
         )
-    return Applied(next_seq, stats)
+    return Applied(next_seq, timestamp, stats)
 
 
 class _Numbering(NamedTuple):

@@ -190,6 +190,34 @@ class SqlContainer(ABC):
                 lease.give_back()
                 return result
 
+    def write_at_once(self, statement: Prepared, values: Values) -> list[Row]:
+        """Run one statement that is a whole transaction; no row means that it did nothing.
+
+        Only where the dialect ``commits_at_once``. It does nothing either where :meth:`write` does
+        better: on a connection that does not commit by itself or that the server has left, and when
+        the server undid it because of others. Raises ``CommitOutcomeUnknownError`` when the
+        connection breaks.
+        """
+        lease = self._taken(self.lease_for_writing)
+        try:
+            if not self.dialect.is_fresh(lease.raw):
+                lease.give_back()
+                return []
+            rows = Link(lease.raw, self.dialect).rows(statement, values)
+        except self.dialect.errors as error:
+            failure = self._failure(error, lease)
+            self._end(lease, failure)
+            if failure.kind is Kind.CONFLICT:
+                return []
+            if failure.kind is Kind.LOST:
+                raise self._outcome_unknown() from None
+            raise failure.error from None
+        except BaseException:
+            lease.discard()
+            raise
+        lease.give_back()
+        return rows
+
     @contextmanager
     def snapshot(self) -> Generator[Link]:
         """A read-only transaction; what it sees is fixed by its first read."""
@@ -240,15 +268,18 @@ class SqlContainer(ABC):
     def _check_lost(self, failure: Failure, link: Link, committing: bool, again: bool) -> None:
         """Raise unless the transaction may be run again after its connection broke."""
         if committing:
-            raise CommitOutcomeUnknownError(
-                f"{self.name}: the connection broke during COMMIT, so the transaction may or may not have "
-                "happened. Nothing was repeated: read the session before you write again"
-            )
+            raise self._outcome_unknown()
         explained = self.dialect.explain_loss(link.last_rows, self._ask_server, self.name)
         if explained is not None:
             raise explained
         if not again:
             raise failure.error
+
+    def _outcome_unknown(self) -> CommitOutcomeUnknownError:
+        return CommitOutcomeUnknownError(
+            f"{self.name}: the connection broke during COMMIT, so the transaction may or may not have "
+            "happened. Nothing was repeated: read the session before you write again"
+        )
 
     def _ask_server(self, statement: str) -> Any:
         """The single value of a query that has no parameters."""

@@ -129,14 +129,14 @@ class Statements:
 
     def _state(self) -> Select[*tuple[Any, ...]]:
         wanted = [SESSIONS.c[name] for name in ("next_seq", "message_count", "usage")]
-        return select(*wanted).where(_this_session())
+        return select(*wanted).where(this_session())
 
     @cached_property
     def take_numbers(self) -> Prepared:
         """``count, messages, modified_at, id, created_at`` -> the same, as they are afterwards."""
         statement = (
             update(SESSIONS)
-            .where(_this_session())
+            .where(this_session())
             .values(
                 next_seq=SESSIONS.c.next_seq + bindparam("count"),
                 message_count=SESSIONS.c.message_count + bindparam("messages"),
@@ -482,7 +482,7 @@ def _bucket(count: int) -> int:
     return 1 << (count - 1).bit_length() if count else 0
 
 
-def _this_session() -> ColumnElement[bool]:
+def this_session() -> ColumnElement[bool]:
     """The session of this id, and not another that was created under it later."""
     return and_(SESSIONS.c.id == bindparam("id"), SESSIONS.c.created_at == bindparam("created_at"))
 

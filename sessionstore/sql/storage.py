@@ -17,13 +17,14 @@ from sessionstore.metadata import not_found
 from sessionstore.plan import CommitPlan
 from sessionstore.queries import LARGEST_SEQ, BranchQuery, ListQuery, ScanQuery
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
-from sessionstore.sql.applying import SessionKey, apply_plan
+from sessionstore.sql.applying import Applied, SessionKey, apply_plan
 from sessionstore.sql.branch_reader import BranchReader
 from sessionstore.sql.container import SqlContainer
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.link import Link
 from sessionstore.sql.prepared import Prepared
 from sessionstore.sql.rows import after_prefix, is_storable, totals_of
+from sessionstore.sql.single_write import write_at_once
 from sessionstore.sql.snapshot import open_snapshot
 from sessionstore.sql.sqlite_files import DatabaseMissingError
 from sessionstore.sql.statements import LARGEST_LIST
@@ -55,20 +56,27 @@ class SqlStorage(StorageBase):
         if not plan.steps:
             next_seq, stats = self._state()
             return CommitResult(next_seq, (), self._clock(), stats)
-        timestamp = 0
+        applied = write_at_once(
+            self._container, self._session, plan, clock=self._clock, expected_seq=expected_seq
+        ) or self._write(plan, expected_seq)
+        first_seq, timestamp, stats = applied
+        return CommitResult(first_seq, plan.seqs(first_seq), timestamp, stats)
 
-        def work(link: Link) -> tuple[int, SessionStats]:
-            nonlocal timestamp
-            timestamp = self._clock()
+    def _write(self, plan: CommitPlan, expected_seq: int | None) -> Applied:
+        def work(link: Link) -> Applied:
             return apply_plan(
-                link, self._statements, self._session, plan, timestamp=timestamp, expected_seq=expected_seq
+                link,
+                self._statements,
+                self._session,
+                plan,
+                timestamp=self._clock(),
+                expected_seq=expected_seq,
             )
 
         try:
-            first_seq, stats = self._container.write(work)
+            return self._container.write(work)
         except DatabaseMissingError:
             raise self._gone() from None
-        return CommitResult(first_seq, plan.seqs(first_seq), timestamp, stats)
 
     def _gone(self) -> SessionNotFoundError:
         return not_found(self._session.id, self._session.container)

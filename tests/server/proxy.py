@@ -15,17 +15,23 @@ When: TypeAlias = Literal["before", "after"]
 """Before a statement reaches the server; or after the server has done it, before its answer arrives."""
 
 _CHUNK = 1 << 16
-# COMMIT as a whole statement; READ COMMITTED is not meant.
-_COMMIT = {"postgresql": b"COMMIT\0", "mariadb": b"\x03COMMIT"}
-# What is in the server's answer once it has done a statement: in a pipeline those before it come first.
-_DONE = {"postgresql": b"COMMIT\0", "mariadb": b""}
+# What commits, and what is in the server's answer once it has done that: in a pipeline the answers to
+# the statements before come first. COMMIT is meant as a whole statement, not READ COMMITTED.
+_COMMITS = {
+    "postgresql": {b"COMMIT\0": b"COMMIT\0", b"WITH taken AS": b"SELECT 1\0"},
+    "mariadb": {b"\x03COMMIT": b""},
+}
 
 
 class _Cut(NamedTuple):
-    word: bytes
+    answers: dict[bytes, bytes]
+    """By the word that is looked for."""
     when: When
-    answer: bytes
     times: int
+
+    def answer(self, data: bytes) -> bytes | None:
+        """What to wait for in the answer to ``data``; None if none of the words is in it."""
+        return next((answer for word, answer in self.answers.items() if word in data), None)
 
 
 class Proxy:
@@ -46,11 +52,11 @@ class Proxy:
 
     def cut_at(self, word: str, when: When, times: int = 1) -> None:
         """Cut the next ``times`` connections on which ``word`` goes to the server."""
-        self._cut = _Cut(word.encode(), when, b"", times)
+        self._cut = _Cut({word.encode(): b""}, when, times)
 
     def cut_at_commit(self, when: When) -> None:
         """Cut the next connection that commits."""
-        self._cut = _Cut(_COMMIT[self._kind], when, _DONE[self._kind], 1)
+        self._cut = _Cut(_COMMITS[self._kind], when, 1)
 
     def cut_all(self) -> None:
         """Cut every connection that there is."""
@@ -81,7 +87,7 @@ class Proxy:
         """The cut to make now that ``data`` is on its way to the server."""
         with self._guard:
             cut = self._cut
-            if cut is None or cut.word not in data:
+            if cut is None or cut.answer(data) is None:
                 return None
             self._cut = cut._replace(times=cut.times - 1) if cut.times > 1 else None
             self.cuts += 1
@@ -119,7 +125,7 @@ class _Wire:
                 if cut is not None and cut.when == "before":
                     break
                 if cut is not None:
-                    self._awaited = cut.answer
+                    self._awaited = cut.answer(data)
                 self._server.sendall(data)
         self.close()
 

@@ -15,6 +15,7 @@ from sessionstore.sql.branch_statements import BranchStatements
 from sessionstore.sql.dialects import MariadbDialect, PostgresqlDialect, SqlDialect, SqliteDialect
 from sessionstore.sql.prepared import BySize, Prepared
 from sessionstore.sql.schema import schema_statements
+from sessionstore.sql.single_write import SingleWriteStatements
 from sessionstore.sql.statements import ListStatement, Statements
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,6 +44,9 @@ def all_statements(dialect: SqlDialect) -> Iterator[tuple[str, str]]:
     yield from transactions(dialect)
     statements, branch = Statements(dialect), BranchStatements(dialect)
     named = {**properties(statements), **properties(branch.copying)}
+    if dialect.commits_at_once:
+        single = properties(SingleWriteStatements(dialect))
+        named |= {f"single write: {name}": statement for name, statement in single.items()}
     for after, limited in product(FLAGS, FLAGS):
         named[f"list_sessions(after={after}, limited={limited})"] = statements.list_sessions(
             after=after, limited=limited

@@ -158,14 +158,24 @@ class Attempts:
         self.count = 0
         self.before: Callable[[int], object] = lambda _number: None
         dialect = type(dialect_of(create_engine(url)))
-        begin_write = dialect.begin_write
+        begin_write, is_fresh = dialect.begin_write, dialect.is_fresh
 
         def begin(itself: Any, raw: Any) -> None:
-            self.count += 1
-            self.before(self.count)
+            self._begin()
             begin_write(itself, raw)
 
+        def begin_at_once(itself: Any, raw: Any) -> bool:
+            if not is_fresh(itself, raw):
+                return False
+            self._begin()
+            return True
+
         monkeypatch.setattr(dialect, "begin_write", begin)
+        monkeypatch.setattr(dialect, "is_fresh", begin_at_once)
+
+    def _begin(self) -> None:
+        self.count += 1
+        self.before(self.count)
 
 
 def pool_of(repo: SessionRepo) -> QueuePool:

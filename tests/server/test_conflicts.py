@@ -253,7 +253,7 @@ def test_fifty_lock_timeouts_leak_nothing(store_url: str, monkeypatch: pytest.Mo
         with returns_every_connection(repo):
             for number in range(50):
                 with pytest.raises(TransactionConflictError):
-                    session.set_value(FIRST, number)
+                    session.commit([set_value(FIRST, number), set_value(SECOND, number)])
         assert attempts.count == 50 * CONFLICT_ATTEMPTS
         assert contents(store_url) == before
         holder.rollback()
@@ -277,10 +277,10 @@ def test_a_database_s_default_isolation_makes_no_conflicts(
     ):
         attempts = Attempts(monkeypatch, postgresql_url)
         change_session(holder, "a")
-        commit = threads.submit(session.set_value, FIRST, 1)
+        commit = threads.submit(session.commit, [set_value(FIRST, 1), set_value(SECOND, 2)])
         wait_until_blocked(postgresql_url)
         holder.commit()
-        assert commit.result().seqs == (1,)
+        assert commit.result().seqs == (1, 2)
         assert attempts.count == 1
 
 

@@ -21,7 +21,7 @@ SESSIONS = 64
 
 
 @pytest.mark.needs("sql", "multi_process")
-@pytest.mark.parametrize("turns", [5, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("turns", [5, pytest.param(20, marks=pytest.mark.slow)])
 def test_sixteen_threads_in_each_of_four_processes(store_url: str, workers: Workers, turns: int) -> None:
     ids = [f"s{number:02}" for number in range(SESSIONS)]
     with open_repository(store_url) as repo:

@@ -14,6 +14,9 @@ def test_every_statement_is_as_its_golden_file_shows_it(name: str) -> None:
 
 
 def test_every_dialect_has_the_same_statements() -> None:
-    names = [[name for name, _ in all_statements(dialect)] for dialect in DIALECTS.values()]
+    names = [
+        [name for name, _ in all_statements(dialect) if not name.startswith("single write")]
+        for dialect in DIALECTS.values()
+    ]
     assert names[0] == names[1] == names[2]
     assert len(set(names[0])) == len(names[0])

@@ -39,6 +39,9 @@ class SqlDialect(ABC):
     array_parameters: ClassVar[bool] = False
     """Whether the list of :meth:`one_of` is a single parameter."""
 
+    commits_at_once: ClassVar[bool] = False
+    """Whether one statement can update the session's row and insert another: a whole commit."""
+
     # -- statements --------------------------------------------------------------------------
 
     @abstractmethod
@@ -80,6 +83,14 @@ class SqlDialect(ABC):
         """How a connection carries text; only ``utf-8`` carries every one."""
         del raw
         return "utf-8"
+
+    def is_fresh(self, raw: Any) -> bool:
+        """Whether a statement sent now commits by itself, on a connection that the server has not left.
+
+        Asked only where :attr:`commits_at_once`.
+        """
+        del raw
+        return False
 
     # -- transactions ------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from select import select
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Insert, Table, Text, and_, any_, bindparam, tuple_
@@ -21,6 +22,7 @@ class PostgresqlDialect(SqlDialect):
     update_returns = True
     batches_deletes = True
     array_parameters = True
+    commits_at_once = True
 
     def __init__(self) -> None:
         try:
@@ -65,6 +67,13 @@ class PostgresqlDialect(SqlDialect):
         """See :meth:`SqlDialect.encoding_of`."""
         name: str = raw.info.encoding
         return name
+
+    def is_fresh(self, raw: Any) -> bool:
+        """See :meth:`SqlDialect.is_fresh`: a server that hung up has said so, and nobody has read it yet."""
+        if not raw.autocommit or raw.closed:
+            return False
+        waiting, _, _ = select([raw.pgconn.socket], [], [], 0)
+        return not waiting
 
     def begin_write(self, raw: Any) -> None:
         """In words on connections of our own, with the level that row locks need and no more.
