@@ -8,7 +8,8 @@ parents, to give the numbers, and to write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from functools import reduce
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar, assert_never, cast
 
@@ -30,12 +31,13 @@ from sessionstore.errors import (
     InvalidAddressError,
     InvalidScopeError,
     InvalidValueError,
+    MissingParentError,
     MixedScopeError,
 )
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
 from sessionstore.scope import EphemeralScope
 from sessionstore.text import NAMESPACE_LIMIT, check_text
-from sessionstore.usage import Usage, capture_usage
+from sessionstore.usage import SessionStats, Usage, add_usage, capture_usage
 from sessionstore.writes import (
     AppendList,
     DeleteList,
@@ -123,6 +125,25 @@ class CommitPlan(msgspec.Struct, frozen=True):
     def seqs(self, first_seq: int) -> tuple[int, ...]:
         """The numbers of the writes, in the order in which they were given."""
         return tuple(range(first_seq, first_seq + len(self.steps)))
+
+    def prove(self, entries: Container[str], taken: Container[str]) -> None:
+        """Check what only the store knows: the ids of its ``entries`` and the others that are ``taken``.
+
+        Raises ``DuplicateIdError`` or ``MissingParentError``.
+        """
+        for id in self.new_ids:
+            if id in entries or id in taken:
+                raise DuplicateIdError(f"the id {id!r} is taken in this session")
+        for id in self.outside_parents:
+            if id not in entries:
+                raise MissingParentError(f"the parent {id!r} does not exist in this session")
+
+    def counted(self, before: SessionStats) -> SessionStats:
+        """The statistics after the plan. Raises ``InvalidValueError`` when the ledger cannot be added up."""
+        if not self.message_count and not self.usages:
+            return before
+        total = reduce(add_usage, self.usages, before.usage)
+        return SessionStats(before.message_count + self.message_count, total)
 
     def numbered(self, first_seq: int, timestamp: int) -> CommitPlan:
         """The same plan with the numbers from ``first_seq`` on and ``timestamp`` (Unix ms)."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from operator import attrgetter
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -192,13 +194,67 @@ def _beyond(path: Iterable[_Node], cursor: int, order: Order) -> Iterator[_Node]
     return (node for node in path if node.seq < cursor)
 
 
-def matches_scan(record: EntryRecord, query: ScanQuery) -> bool:
-    """Whether an entry passes the filters of a scan, bounds included."""
-    return (
-        query.from_seq <= record.seq <= query.to_seq
-        and (query.type is None or record.type == query.type)
-        and (query.custom_type is None or record.custom_type == query.custom_type)
+class Numbered(Protocol):
+    """A row that is kept in the order of its number."""
+
+    @property
+    def seq(self) -> int:
+        """The number of the write that made it."""
+        ...
+
+
+class ScannableEntry(Numbered, Protocol):
+    """An entry as a scan sees it."""
+
+    @property
+    def type(self) -> EntryType:
+        """See ``EntryRecord``."""
+        ...
+
+    @property
+    def custom_type(self) -> str | None:
+        """See ``EntryRecord``."""
+        ...
+
+
+_Row = TypeVar("_Row", bound=Numbered)
+_Entry = TypeVar("_Entry", bound=ScannableEntry)
+
+_by_seq: Final = attrgetter("seq")
+
+
+def list_page(elements: Sequence[_Row], query: ListQuery) -> Sequence[_Row]:
+    """One page of a list that is in memory, without reading the rest; :func:`up_to_tag` then ends it."""
+    if query.order == "asc":
+        start = 0 if query.cursor is None else bisect_right(elements, query.cursor, key=_by_seq)
+        return elements[start : start + query.limit]
+    end = len(elements)
+    if query.cursor is not None:
+        end = bisect_left(elements, query.cursor, key=_by_seq)
+    return elements[max(0, end - query.limit) : end][::-1]
+
+
+def scan_rows(rows: Sequence[_Row], query: ScanQuery) -> Iterator[_Row]:
+    """What a scan without filters returns of rows that are in memory; the limit cuts the work."""
+    places = range(
+        bisect_left(rows, query.from_seq, key=_by_seq), bisect_right(rows, query.to_seq, key=_by_seq)
     )
+    ordered = map(rows.__getitem__, places if query.order == "asc" else reversed(places))
+    return islice(ordered, query.limit)
+
+
+def scan_entries(entries: Sequence[_Entry], query: ScanQuery) -> Iterator[_Entry]:
+    """The same for entries, filtered."""
+    if query.type is None and query.custom_type is None:
+        return scan_rows(entries, query)
+    unlimited = msgspec.structs.replace(query, limit=None)
+    passing = (
+        entry
+        for entry in scan_rows(entries, unlimited)
+        if (query.type is None or entry.type == query.type)
+        and (query.custom_type is None or entry.custom_type == query.custom_type)
+    )
+    return islice(passing, query.limit)
 
 
 def up_to_tag(page: list[ElementRecord], tag: str | None) -> list[ElementRecord]:

@@ -6,28 +6,21 @@ likes.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
-from functools import reduce
-from operator import attrgetter
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from msgspec import Raw, UnsetType
 
 from sessionstore.address import Place
-from sessionstore.errors import DuplicateIdError, MissingParentError
 from sessionstore.jsonl.codec import EntryLine, UsageLine
 from sessionstore.jsonl.replay import Slot
 from sessionstore.jsonl.rows import entry_record, entry_row, usage_record, usage_row
 from sessionstore.plan import CommitPlan
-from sessionstore.queries import ListQuery, ScanQuery
+from sessionstore.queries import ListQuery, ScanQuery, list_page, scan_entries, scan_rows
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
-from sessionstore.usage import SessionStats, add_usage
-
-_by_seq: Final = attrgetter("seq")
-
-_Row = TypeVar("_Row", EntryLine, UsageLine)
+from sessionstore.usage import SessionStats
 
 
 class HeldValue(msgspec.Struct, gc=False):
@@ -117,22 +110,6 @@ class SessionState:
         self._unfinished: tuple[CommitPlan, SessionStats] | None = None
 
     # -- writing -----------------------------------------------------------------------------
-
-    def prove(self, plan: CommitPlan) -> None:
-        """Raise ``DuplicateIdError`` or ``MissingParentError`` when a plan does not fit."""
-        for id in plan.new_ids:
-            if id in self.entries or id in self.usage_ids:
-                raise DuplicateIdError(f"the id {id!r} is taken in this session")
-        for id in plan.outside_parents:
-            if id not in self.entries:
-                raise MissingParentError(f"the parent {id!r} does not exist in this session")
-
-    def counted(self, plan: CommitPlan) -> SessionStats:
-        """The statistics after a plan. Raises ``InvalidValueError`` when the ledger cannot be added up."""
-        if not plan.message_count and not plan.usages:
-            return self.stats
-        total = reduce(add_usage, plan.usages, self.stats.usage)
-        return SessionStats(self.stats.message_count + plan.message_count, total)
 
     def apply(self, plan: CommitPlan, stats: SessionStats) -> None:
         """Do a numbered plan that is in the files; ``stats`` are those after it."""
@@ -239,14 +216,7 @@ class SessionState:
     def elements(self, place: Place, query: ListQuery) -> list[ElementRecord]:
         """One page of a list, without reading the rest of it."""
         held = self.scopes.get(place.scope_id, _EMPTY).lists.get(place[1:], [])
-        if query.order == "asc":
-            start = 0 if query.cursor is None else bisect_right(held, query.cursor, key=_by_seq)
-            page = held[start : start + query.limit]
-        else:
-            end = len(held)
-            if query.cursor is not None:
-                end = bisect_left(held, query.cursor, key=_by_seq)
-            page = held[max(0, end - query.limit) : end][::-1]
+        page = list_page(held, query)
         return [ElementRecord(*place, row.seq, row.value.decode(), row.tag) for row in page]
 
     def path(self, start: EntryLine) -> Iterator[EntryLine]:
@@ -259,32 +229,13 @@ class SessionState:
             entry = self.entries[entry.parent_id]
 
     def scan(self, query: ScanQuery) -> list[EntryRecord]:
-        """Entries by number; the limit cuts the work."""
-        found: list[EntryRecord] = []
-        if query.limit == 0:
-            return found
-        within = _within(self.entry_order, query)
-        for entry in within if query.order == "asc" else reversed(within):
-            if (query.type is None or entry.type == query.type) and (
-                query.custom_type is None or entry.custom_type == query.custom_type
-            ):
-                found.append(entry_record(entry))
-                if len(found) == query.limit:
-                    break
-        return found
+        """Entries by number."""
+        return list(map(entry_record, scan_entries(self.entry_order, query)))
 
     def scan_usage(self, query: ScanQuery) -> list[UsageRecord]:
         """Ledger rows by number."""
-        within = _within(self.usage_order, query)
-        ordered = within if query.order == "asc" else within[::-1]
-        return [usage_record(row) for row in ordered[: query.limit]]
+        return list(map(usage_record, scan_rows(self.usage_order, query)))
 
 
 def _is_new(seq: int, rows: Sequence[EntryLine | UsageLine | HeldElement] | None) -> bool:
     return not rows or rows[-1].seq < seq
-
-
-def _within(rows: list[_Row], query: ScanQuery) -> list[_Row]:
-    start = bisect_left(rows, query.from_seq, key=_by_seq)
-    end = bisect_right(rows, query.to_seq, key=_by_seq)
-    return rows[start:end]

@@ -97,9 +97,9 @@ class JsonlStorage(StorageBase):
                 return CommitResult(first_seq, (), timestamp, state.stats)
             if expected_seq is not None and expected_seq != first_seq:
                 raise conflict_error(expected_seq, first_seq)
-            state.prove(plan)
+            plan.prove(state.entries, state.usage_ids)
             numbered = plan.numbered(first_seq, timestamp)
-            stats = state.counted(numbered)
+            stats = plan.counted(state.stats)
         self._check_files(session)
         if session.is_legacy:
             self._write_upgrading(session, numbered, stats, timestamp)

@@ -5,16 +5,12 @@ Only JSON text and frozen records are kept, so nothing that a caller holds can r
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
-from functools import reduce
-from operator import attrgetter
-from typing import TypeVar
 
 from sessionstore.address import Place
-from sessionstore.errors import DuplicateIdError, MissingParentError
 from sessionstore.plan import CommitPlan
-from sessionstore.queries import ListQuery, ScanQuery, matches_scan
+from sessionstore.queries import ListQuery, ScanQuery, list_page, scan_entries, scan_rows
 from sessionstore.records import (
     ElementRecord,
     EntryRecord,
@@ -23,11 +19,7 @@ from sessionstore.records import (
     ValueRecord,
     place_of,
 )
-from sessionstore.usage import SessionStats, add_usage
-
-R = TypeVar("R", EntryRecord, UsageRecord)
-
-_by_seq = attrgetter("seq")
+from sessionstore.usage import SessionStats
 
 
 class SessionState:
@@ -48,21 +40,12 @@ class SessionState:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def prove(self, plan: CommitPlan) -> None:
-        """Raise ``DuplicateIdError`` or ``MissingParentError`` when the plan does not fit."""
-        for id in plan.new_ids:
-            if id in self.entries or id in self.usage_rows:
-                raise DuplicateIdError(f"the id {id!r} is taken in this session")
-        for id in plan.outside_parents:
-            if id not in self.entries:
-                raise MissingParentError(f"the parent {id!r} does not exist in this session")
-
     def apply(self, plan: CommitPlan) -> None:
         """Do a numbered plan that was proven.
 
         Raises ``InvalidValueError`` before anything has changed when the ledger cannot be added up.
         """
-        stats = self._counted(plan)
+        stats = plan.counted(self.stats)
         self._unfinished = plan, stats  # from here on the commit has happened
         self.finish()
 
@@ -122,13 +105,6 @@ class SessionState:
         self._remember(place)
         self.lists.setdefault(place, []).append(record)
 
-    def _counted(self, plan: CommitPlan) -> SessionStats:
-        """The statistics after a plan."""
-        if not plan.message_count and not plan.usages:
-            return self.stats
-        total = reduce(add_usage, plan.usages, self.stats.usage)
-        return SessionStats(self.stats.message_count + plan.message_count, total)
-
     def _set_value(self, record: ValueRecord) -> None:
         place = place_of(record)
         if place not in self.values:
@@ -183,14 +159,7 @@ class SessionState:
 
     def elements(self, place: Place, query: ListQuery) -> list[ElementRecord]:
         """One page of a list, without reading the rest of it."""
-        elements = self.lists.get(place, [])
-        if query.order == "asc":
-            start = 0 if query.cursor is None else bisect_right(elements, query.cursor, key=_by_seq)
-            return elements[start : start + query.limit]
-        end = len(elements)
-        if query.cursor is not None:
-            end = bisect_left(elements, query.cursor, key=_by_seq)
-        return elements[max(0, end - query.limit) : end][::-1]
+        return list(list_page(self.lists.get(place, []), query))
 
     def path(self, start: EntryRecord) -> Iterator[EntryRecord]:
         """The path from ``start`` to its root, newest first."""
@@ -202,22 +171,12 @@ class SessionState:
             entry = self.entries[entry.parent_id]
 
     def scan(self, query: ScanQuery) -> list[EntryRecord]:
-        """Entries by number; the limit cuts the work."""
-        found: list[EntryRecord] = []
-        if query.limit == 0:
-            return found
-        within = _within(self.entry_order, query)
-        for entry in within if query.order == "asc" else reversed(within):
-            if matches_scan(entry, query):
-                found.append(entry)
-                if len(found) == query.limit:
-                    break
-        return found
+        """Entries by number."""
+        return list(scan_entries(self.entry_order, query))
 
     def scan_usage(self, query: ScanQuery) -> list[UsageRecord]:
         """Ledger rows by number."""
-        within = _within(self.usage_order, query)
-        return (within if query.order == "asc" else within[::-1])[: query.limit]
+        return list(scan_rows(self.usage_order, query))
 
 
 def _last_seq(order: Sequence[Record] | None) -> int:
@@ -227,9 +186,3 @@ def _last_seq(order: Sequence[Record] | None) -> int:
 def _contains(keys: list[str], key: str) -> bool:
     at = bisect_left(keys, key)
     return at < len(keys) and keys[at] == key
-
-
-def _within(records: list[R], query: ScanQuery) -> list[R]:
-    start = bisect_left(records, query.from_seq, key=_by_seq)
-    end = bisect_right(records, query.to_seq, key=_by_seq)
-    return records[start:end]

@@ -54,7 +54,7 @@ class MemoryStorage(StorageBase):
             if plan.steps:
                 if expected_seq is not None and expected_seq != first_seq:
                     raise conflict_error(expected_seq, first_seq)
-                state.prove(plan)
+                plan.prove(state.entries, state.usage_rows)
                 state.apply(plan.numbered(first_seq, timestamp))
                 session.metadata = msgspec.structs.replace(session.metadata, modified_at=timestamp)
             return CommitResult(first_seq, plan.seqs(first_seq), timestamp, state.stats)

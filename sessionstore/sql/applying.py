@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from sessionstore.address import Place
-from sessionstore.errors import DuplicateIdError, MissingParentError
 from sessionstore.metadata import not_found
 from sessionstore.plan import CommitPlan
 from sessionstore.sql.branch_index import Node, Placement
@@ -21,7 +20,7 @@ from sessionstore.sql.prepared import filled
 from sessionstore.sql.rows import element_row, entry_row, totals_of, usage_row, value_row
 from sessionstore.sql.statements import LARGEST_DELETE, LARGEST_LIST, Deletable, Statements
 from sessionstore.storage import conflict_error
-from sessionstore.usage import SessionStats, add_usage, sum_text
+from sessionstore.usage import SessionStats, sum_text
 
 T = TypeVar("T")
 
@@ -69,12 +68,11 @@ def apply_plan(
         message_count -= plan.message_count
     if expected_seq is not None and expected_seq != next_seq:
         raise conflict_error(expected_seq, next_seq)
-    parents = _prove(plan, searches)
+    taken, parents = _nodes(searches)
+    plan.prove(parents, taken)
     _write(link, statements, session.id, plan, _Numbering(next_seq, timestamp, parents))
-    stats = SessionStats(message_count + plan.message_count, totals_of(totals))
+    stats = plan.counted(SessionStats(message_count, totals_of(totals)))
     if not took_numbers:
-        for usage in plan.usages:
-            stats = SessionStats(stats.message_count, add_usage(stats.usage, usage))
         if plan.usages:
             totals = sum_text(stats.usage)
         link.run(
@@ -127,19 +125,6 @@ def _nodes(searches: Sequence[Answer]) -> tuple[set[str], dict[str, Node]]:
             if seq is not None:
                 entries[id] = Node(seq, segment_seq, depth, bool(ends_segment))
     return taken, entries
-
-
-def _prove(plan: CommitPlan, searches: Sequence[Answer]) -> dict[str, Node]:
-    """Check that new ids are new and outside parents are there; where those stand."""
-    taken, entries = _nodes(searches)
-    if taken:
-        for id in plan.new_ids:
-            if id in taken:
-                raise DuplicateIdError(f"the id {id!r} is taken in this session")
-    for id in plan.outside_parents:
-        if id not in entries:
-            raise MissingParentError(f"the parent {id!r} does not exist in this session")
-    return entries
 
 
 def _write(

@@ -20,6 +20,7 @@ from sessionstore.queries import (
     find_query,
     list_query,
     scan_query,
+    scan_rows,
     select_branch,
     up_to_tag,
 )
@@ -191,3 +192,19 @@ def test_a_path_is_read_no_further_than_needed(limit: int | None, stop: str | No
     needed = min(10 if limit is None else limit, 7 if stop else 10)
     assert len(found) == needed
     assert len(read) == needed
+
+
+def test_a_scan_of_rows_reads_no_more_than_its_limit() -> None:
+    class Rows(list[ElementRecord]):
+        read = 0
+
+        def __getitem__(self, place: Any) -> Any:
+            self.read += 1
+            return super().__getitem__(place)
+
+    rows = Rows(ElementRecord("", "n", "k", seq, "null", None) for seq in range(0, 2_000, 2))
+    query = scan_query(from_seq=11, to_seq=1_001, order="desc", limit=3)
+    assert [row.seq for row in scan_rows(rows, query)] == [1_000, 998, 996]
+    assert rows.read < 40  # two searches by halves, and three rows
+    assert [row.seq for row in scan_rows(rows, scan_query(to_seq=5))] == [0, 2, 4]
+    assert list(scan_rows(rows, scan_query(limit=0))) == []
