@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import msgspec
 import uuid_utils
 
 from sessionstore.errors import SessionExistsError
@@ -37,6 +38,7 @@ class MemorySessionRepo(SessionRepo):
         return self._container
 
     def _create(self, metadata: SessionMetadata) -> tuple[SessionMetadata, StorageBase]:
+        metadata = msgspec.structs.replace(metadata, modified_at=metadata.created_at)
         session = self._publish(MemorySession(metadata, SessionState()))
         return metadata, MemoryStorage(session, self._clock)
 
@@ -86,6 +88,7 @@ class MemorySessionRepo(SessionRepo):
         state = SessionState(image.header.next_seq, image.header.stats)
         for record in image.records:
             state.add(record)
+        metadata = msgspec.structs.replace(metadata, modified_at=self._clock())
         self._publish(MemorySession(metadata, state))
         return metadata
 

@@ -17,6 +17,7 @@ from sessionstore.errors import (
     SessionNotFoundError,
     SessionStoreError,
 )
+from sessionstore.fork import ForkTree
 from sessionstore.metadata import SessionMetadata
 from sessionstore.repository import SessionRepo
 from sessionstore.scope import ephemeral_scope
@@ -97,6 +98,17 @@ def modified_at_is_the_time_of_the_last_commit(factory: RepositoryFactory) -> No
         expected = factory.clock.now
         factory.clock.now += 10_000
         equal(repo.get(session.metadata.id).modified_at, expected)
+
+
+@group.case("commit_times")
+def new_sessions_have_a_modified_at(factory: RepositoryFactory) -> None:
+    """``modified_at`` of a session without commits, created or forked, is the time of its making."""
+    with trying(factory.open()) as repo, trying(repo.create()) as session:
+        equal(session.metadata.modified_at, session.metadata.created_at)
+        equal(repo.get(session.metadata.id), session.metadata)
+        with trying(repo.fork(session.metadata, ForkTree())) as forked:
+            equal(forked.metadata.modified_at, factory.clock.now)
+            equal(repo.get(forked.metadata.id), forked.metadata)
 
 
 @group.case()
