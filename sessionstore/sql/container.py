@@ -14,11 +14,10 @@ from typing import Any, Final, Protocol, TypeVar
 
 from sessionstore.errors import (
     CommitOutcomeUnknownError,
-    StorageBusyError,
     StorageError,
     TransactionConflictError,
 )
-from sessionstore.line import Line, Ticket
+from sessionstore.line import Ticket
 from sessionstore.sql.branch_statements import BranchStatements
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.dialects import SqlDialect
@@ -81,8 +80,12 @@ class SqlContainer(ABC):
         """A connection that sees committed state."""
 
     @abstractmethod
-    def lease_for_writing(self) -> Lease:
-        """A connection that may begin a write transaction now."""
+    def lease_for_writing(self, turn: Ticket | None = None) -> Lease:
+        """A connection that may begin a write transaction now.
+
+        Where the database has one writer this waits for a turn, unless the caller brings one; it
+        ends with the lease.
+        """
 
     def lease_for_looking(self) -> Lease:
         """A connection that may do nothing but read; the same unless the database is a file."""
@@ -149,18 +152,33 @@ class SqlContainer(ABC):
                 lease.discard()
                 raise
 
-    def write(self, work: Callable[[Link], R], *, repeatable: bool = True, streams: bool = False) -> R:
+    def write_together(self, work: Callable[[Link], R]) -> R:
+        """Run ``work``, which can be repeated and streams nothing, as :meth:`write` does.
+
+        Where writers wait for each other, it may share its transaction with others that wait, and
+        run in another thread than the caller's.
+        """
+        return self.write(work)
+
+    def write(
+        self,
+        work: Callable[[Link], R],
+        *,
+        repeatable: bool = True,
+        streams: bool = False,
+        turn: Ticket | None = None,
+    ) -> R:
         """Run ``work`` in one write transaction and commit it.
 
         Where the server undoes the transaction because of others, or the connection breaks before
         COMMIT was sent, the whole of it runs again, a bounded number of times, unless it is not
-        ``repeatable``. Work that ``streams`` reads results bit by bit. Raises
-        ``TransactionConflictError`` when every try failed, ``CommitOutcomeUnknownError`` when the
-        connection broke during COMMIT.
+        ``repeatable``. Work that ``streams`` reads results bit by bit. ``turn`` is as in
+        :meth:`lease_for_writing`. Raises ``TransactionConflictError`` when every try failed,
+        ``CommitOutcomeUnknownError`` when the connection broke during COMMIT.
         """
         conflicts = lost = 0
         while True:
-            lease = self._taken(self.lease_for_writing)
+            lease = self._taken(lambda: self.lease_for_writing(turn))
             link = Link(lease.raw, self.dialect)
             committing = False
             try:
@@ -168,7 +186,7 @@ class SqlContainer(ABC):
                     self.dialect.begin_write(lease.raw)
                     result = work(link)
                     committing = True
-                    self.dialect.commit(lease.raw)
+                    self.dialect.commit(lease.raw, link.committed)
             except self.dialect.errors as error:
                 failure = self._failure(error, lease)
                 self._end(lease, failure)
@@ -297,30 +315,6 @@ class SqlContainer(ABC):
                 f"{failure.error} because of other writers, several times over. "
                 "Nothing was written; try again"
             )
-
-
-class WriterLock:
-    """Lets the threads of this process write one after the other where the database has one writer.
-
-    They would wait for each other anyway, and SQLite's own waiting is a sleep of up to 0.1 s. It is
-    a line and no lock, because a turn that an interrupt drops ends by itself.
-    """
-
-    def __init__(self, where: str, timeout: float) -> None:
-        self._line = Line(where)
-        self._where = where
-        self._timeout = timeout
-
-    def acquire(self) -> Ticket:
-        """A turn to release. Raises ``StorageBusyError`` after the busy timeout."""
-        ticket = self._line.enqueue()
-        if not ticket.wait(self._timeout):
-            ticket.release()
-            raise StorageBusyError(
-                f"{self._where}: another thread has been writing for {self._timeout:g} s. "
-                "Nothing was written; try again"
-            )
-        return ticket
 
 
 _by_dialect: dict[str, tuple[Statements, BranchStatements]] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
 from sqlalchemy import Engine, create_engine
@@ -18,12 +18,15 @@ from sqlalchemy.pool import PoolProxiedConnection, SingletonThreadPool, StaticPo
 
 from sessionstore.errors import InvalidUrlError, StorageBusyError
 from sessionstore.line import Ticket
-from sessionstore.sql.container import Lease, SqlContainer, WriterLock
+from sessionstore.sql.container import Lease, SqlContainer
 from sessionstore.sql.dialects import SqlDialect, dialect_of
 from sessionstore.sql.drivers import shown
+from sessionstore.sql.grouping import GroupCommit, WriterLock
 from sessionstore.sql.link import Link
 from sessionstore.sql.schema import SchemaState, ensure_schema, schema_state
 from sessionstore.sql.sqlite_files import BUSY_TIMEOUT, leak
+
+R = TypeVar("R")
 
 DEFAULT_PORTS: Final = {"postgresql": 5432, "mariadb": 3306}
 
@@ -42,18 +45,24 @@ class EngineContainer(SqlContainer):
         self._ready = False
         # One connection for everybody: readers must not see what a writer has not committed.
         self.single = isinstance(engine.pool, (StaticPool, SingletonThreadPool))
-        self._lock = WriterLock(self.name, BUSY_TIMEOUT) if dialect.name == "sqlite" else None
+        self._make_line()
+
+    def _make_line(self) -> None:
+        self._lock = WriterLock(self.name, BUSY_TIMEOUT) if self.dialect.name == "sqlite" else None
+        self._group = None if self._lock is None else GroupCommit(self._lock)
 
     def lease_for_reading(self) -> Lease:
         """See :meth:`SqlContainer.lease_for_reading`."""
-        return self._lease(self._lock if self.single else None)
+        return self._lease(self._turn() if self.single else None)
 
-    def lease_for_writing(self) -> Lease:
+    def lease_for_writing(self, turn: Ticket | None = None) -> Lease:
         """See :meth:`SqlContainer.lease_for_writing`."""
-        return self._lease(self._lock)
+        return self._lease(turn or self._turn())
 
-    def _lease(self, lock: WriterLock | None) -> Lease:
-        turn = None if lock is None else lock.acquire()
+    def _turn(self) -> Ticket | None:
+        return None if self._lock is None else self._lock.acquire()
+
+    def _lease(self, turn: Ticket | None) -> Lease:
         try:
             return _PoolLease(self.engine.raw_connection(), turn)
         except BaseException as error:  # noqa: BLE001 - raised again, perhaps as one of ours
@@ -71,6 +80,10 @@ class EngineContainer(SqlContainer):
         if isinstance(error, self.dialect.errors):
             return self.dialect.failure(error, self.name).error
         return error
+
+    def write_together(self, work: Callable[[Link], R]) -> R:
+        """See :meth:`SqlContainer.write_together`."""
+        return self.write(work) if self._group is None else self._group.write(self, work)
 
     def ready(self, *, create: bool) -> bool:
         """See :meth:`SqlContainer.ready`."""
@@ -132,6 +145,7 @@ class EngineContainer(SqlContainer):
         if self._owned:
             leak(self.engine.pool)  # some drivers would say goodbye to the server for the parent too
             self.engine.dispose(close=False)
+        self._make_line()  # whoever had or awaited the turn is a thread of the parent
 
 
 class _PoolLease:

@@ -16,13 +16,15 @@ _STREAMED_ROWS: Final = 50
 class Link:
     """Runs prepared statements. ``raw`` is the driver's connection."""
 
-    __slots__ = ("dialect", "last_rows", "raw", "unfinished")
+    __slots__ = ("committed", "dialect", "last_rows", "raw", "unfinished")
 
     def __init__(self, raw: Any, dialect: SqlDialect) -> None:
         self.raw = raw
         self.unfinished = False
         """Whether a stream was left before its end."""
         self.dialect = dialect
+        self.committed: list[object] = []
+        """Not empty once COMMIT has succeeded, even if an interrupt came right after."""
         self.last_rows: Sequence[Values] = ()
         """What the last writing statement sent; tells why a server hung up."""
 

@@ -248,7 +248,7 @@ def exclusive_transaction(connection: Connection) -> Generator[None]:
         except BaseException:
             dialect.rollback(raw)
             raise
-        dialect.commit(raw)
+        dialect.commit(raw, [])
 
 
 @contextmanager

@@ -6,11 +6,13 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from sessionstore.errors import SchemaVersionError
 from sessionstore.line import Ticket
-from sessionstore.sql.container import Lease, SqlContainer, WriterLock
+from sessionstore.sql.container import Lease, SqlContainer
 from sessionstore.sql.dialects import SqliteDialect
+from sessionstore.sql.grouping import GroupCommit, WriterLock
 from sessionstore.sql.link import Link
 from sessionstore.sql.schema import SchemaState, create_schema, schema_state
 from sessionstore.sql.sqlite_building import build_file
@@ -20,6 +22,8 @@ from sessionstore.sql.sqlite_files import (
     FileConnections,
     Token,
 )
+
+R = TypeVar("R")
 
 _CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
@@ -38,6 +42,7 @@ class SqliteFileContainer(SqlContainer):
         super().__init__(str(path), SqliteDialect())
         self.path = path
         self._lock = WriterLock(self.name, busy_timeout)
+        self._group = GroupCommit(self._lock)
         self._writable = FileConnections(path, durability, busy_timeout, read_only=False)
         self._readable = FileConnections(path, durability, busy_timeout, read_only=True)
         self._create_schema = create_schema
@@ -51,15 +56,19 @@ class SqliteFileContainer(SqlContainer):
         """See :meth:`SqlContainer.lease_for_looking`."""
         return _FileLease(self._readable, None)
 
-    def lease_for_writing(self) -> Lease:
+    def lease_for_writing(self, turn: Ticket | None = None) -> Lease:
         """See :meth:`SqlContainer.lease_for_writing`."""
-        turn = self._lock.acquire()
+        turn = turn or self._lock.acquire()
         try:
             return _FileLease(self._writable, turn)
         except BaseException:
             # Not left to the dropping of the turn: whoever keeps the error keeps it alive.
             turn.release()
             raise
+
+    def write_together(self, work: Callable[[Link], R]) -> R:
+        """See :meth:`SqlContainer.write_together`."""
+        return self._group.write(self, work)
 
     def ready(self, *, create: bool) -> bool:
         """Raises :class:`DatabaseMissingError` when there is no file."""
@@ -112,6 +121,9 @@ class SqliteFileContainer(SqlContainer):
         """See :meth:`SqlContainer.abandon`."""
         self._readable.abandon()
         self._writable.abandon()
+        # Whoever had or awaited the turn is a thread of the parent.
+        self._lock = WriterLock(self.name, self._lock.timeout)
+        self._group = GroupCommit(self._lock)
 
 
 class _FileLease:

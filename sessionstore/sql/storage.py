@@ -74,7 +74,7 @@ class SqlStorage(StorageBase):
             )
 
         try:
-            return self._container.write(work)
+            return self._container.write_together(work)
         except DatabaseMissingError:
             raise self._gone() from None
 

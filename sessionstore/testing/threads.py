@@ -90,8 +90,8 @@ class Worker(Generic[_R]):
     def _frame(self) -> FrameType | None:
         ident = self._thread.ident
         # The only way to see from outside where a thread is; CPython documents it for this use.
-        frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
-        return None if ident is None else frames.get(ident)
+        # Kept in no variable: this frame is among them, and would keep all the others alive with itself.
+        return None if ident is None else sys._current_frames().get(ident)  # pyright: ignore[reportPrivateUsage]
 
     def still_waits(self) -> None:
         """Check that the call does not end although it was given the time to."""

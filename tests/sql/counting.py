@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,11 +18,11 @@ class Counted(list[str]):
 
 class _Cursor(sqlite3.Cursor):
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        _seen(sql)
+        _seen(self.connection, sql)
         return super().execute(sql, parameters)
 
     def executemany(self, sql: str, parameters: Any, /) -> sqlite3.Cursor:
-        _seen(sql)
+        _seen(self.connection, sql)
         return super().executemany(sql, parameters)
 
 
@@ -35,12 +35,14 @@ class _Connection(sqlite3.Connection):
         return cursor.execute(sql, parameters)
 
 
-_counts: list[Counted] = []
+Listener = Callable[[sqlite3.Connection, str], object]
+
+_listeners: list[Listener] = []
 
 
-def _seen(sql: str) -> None:
-    for counted in _counts:
-        counted.append(sql)
+def _seen(raw: sqlite3.Connection, sql: str) -> None:
+    for listener in _listeners:
+        listener(raw, sql)
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,8 +59,15 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 def statements() -> Iterator[Counted]:
     """The statements that reach the driver inside the block."""
     counted = Counted()
-    _counts.append(counted)
-    try:
+    with listening(lambda _, sql: counted.append(sql)):
         yield counted
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell ``listener`` of each statement before it reaches the driver; it may raise instead."""
+    _listeners.append(listener)
+    try:
+        yield
     finally:
-        _counts.remove(counted)
+        _listeners.remove(listener)

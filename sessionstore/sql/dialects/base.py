@@ -102,9 +102,10 @@ class SqlDialect(ABC):
     def begin_snapshot(self, raw: Any) -> None:
         """Begin a read-only transaction in which every read sees the state of the first one."""
 
-    def commit(self, raw: Any) -> None:
-        """Commit what :meth:`begin_write` began."""
+    def commit(self, raw: Any, done: list[Any]) -> None:
+        """Commit what :meth:`begin_write` began. ``done`` gets an item once that has succeeded."""
         raw.commit()
+        done.append(True)
 
     def rollback(self, raw: Any) -> None:
         """Undo what was begun, if anything."""

@@ -83,7 +83,7 @@ class PostgresqlDialect(SqlDialect):
         if raw.autocommit:
             raw.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
 
-    def commit(self, raw: Any) -> None:
+    def commit(self, raw: Any, done: list[Any]) -> None:
         """See :meth:`SqlDialect.commit`.
 
         The driver's own ``commit`` asks the connection whether it is in a transaction, which a
@@ -93,6 +93,7 @@ class PostgresqlDialect(SqlDialect):
             raw.execute("COMMIT")
         else:
             raw.commit()
+        done.append(True)
 
     def begin_snapshot(self, raw: Any) -> None:
         """See :meth:`SqlDialect.begin_snapshot`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Insert, Table
 from sqlalchemy.dialects.sqlite import insert
@@ -41,9 +42,10 @@ class SqliteDialect(SqlDialect):
         _end_implicit(raw)
         raw.execute("BEGIN")
 
-    def commit(self, raw: sqlite3.Connection) -> None:
+    def commit(self, raw: sqlite3.Connection, done: list[Any]) -> None:
         """See :meth:`SqlDialect.commit`."""
-        raw.execute("COMMIT")
+        # One call, so that no interrupt comes between the success and its mark in the list.
+        done.extend(map(raw.execute, ("COMMIT",)))
         _begin_implicit(raw)
 
     def rollback(self, raw: sqlite3.Connection) -> None:
