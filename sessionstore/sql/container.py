@@ -189,6 +189,7 @@ class SqlContainer(ABC):
                     self.dialect.commit(lease.raw, link.committed)
             except self.dialect.errors as error:
                 failure = self._failure(error, lease)
+                link.end_statements()
                 self._end(lease, failure)
                 if failure.kind is Kind.LOST:
                     lost += 1
@@ -202,6 +203,7 @@ class SqlContainer(ABC):
                 else:
                     raise failure.error from None
             except BaseException:
+                link.end_statements()
                 self._end(lease, None)
                 raise
             else:

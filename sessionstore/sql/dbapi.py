@@ -26,3 +26,7 @@ class DbapiCursor(Protocol):
     def fetchall(self) -> Sequence[Any]:
         """The remaining rows of the last statement."""
         ...
+
+    def close(self) -> Any:
+        """End its statement; rows that were not fetched are lost."""
+        ...

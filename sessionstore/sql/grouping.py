@@ -211,6 +211,7 @@ class _Group(Generic[R]):
         try:
             result = member.work(link)
         except Exception:  # noqa: BLE001  # it is raised where the member runs by itself
+            link.end_statements()
             # Where this fails too, SQLite has undone the whole transaction.
             cursor.execute(_UNDO)
             cursor.execute(_KEEP)

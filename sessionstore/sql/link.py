@@ -16,13 +16,14 @@ _STREAMED_ROWS: Final = 50
 class Link:
     """Runs prepared statements. ``raw`` is the driver's connection."""
 
-    __slots__ = ("committed", "dialect", "last_rows", "raw", "unfinished")
+    __slots__ = ("_asked", "committed", "dialect", "last_rows", "raw", "unfinished")
 
     def __init__(self, raw: Any, dialect: SqlDialect) -> None:
         self.raw = raw
         self.unfinished = False
         """Whether a stream was left before its end."""
         self.dialect = dialect
+        self._asked: list[DbapiCursor] = []
         self.committed: list[object] = []
         """Not empty once COMMIT has succeeded, even if an interrupt came right after."""
         self.last_rows: Sequence[Values] = ()
@@ -30,7 +31,9 @@ class Link:
 
     def rows(self, statement: Prepared, values: Values) -> list[Row]:
         """Run a statement and fetch its rows."""
-        return self.ask(statement, values).rows()
+        found = self.ask(statement, values).rows()
+        self._asked.pop()
+        return found
 
     def ask(self, statement: Prepared, values: Values) -> Answer:
         """Run a statement whose rows are fetched later.
@@ -38,8 +41,19 @@ class Link:
         Inside :meth:`together` the next statement may be sent before the answer is here.
         """
         cursor = self.raw.cursor()
+        self._asked.append(cursor)
         cursor.execute(statement.sql, statement.bind(values))
         return Answer(statement, cursor)
+
+    def end_statements(self) -> None:
+        """End the statements whose rows nobody has fetched, when the work has failed.
+
+        An error may keep their cursors alive for longer than the connection is this work's own.
+        """
+        if self.dialect.unfetched_runs_on:
+            for cursor in self._asked:
+                with suppress(*self.dialect.errors):
+                    cursor.close()
 
     def run(self, statement: Prepared, values: Values) -> None:
         """Run a statement that returns nothing."""

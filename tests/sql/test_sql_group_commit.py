@@ -496,6 +496,23 @@ def main_codes() -> list[object]:
     return codes
 
 
+def test_an_error_that_is_kept_leaves_no_statement_on_the_connection(
+    repo: SqlSessionRepo, sessions: list[Session]
+) -> None:
+    unfetched: list[Any] = []
+
+    def interrupted(link: Any) -> None:
+        unfetched.append(link.ask(repo._sql.statements.take_numbers, (1, 0, 1, "s0", created_at)))
+        raise KeyboardInterrupt
+
+    created_at = sessions[0].metadata.created_at
+    with pytest.raises(KeyboardInterrupt):
+        repo._sql.write(interrupted)
+    for worker in together(repo, settings(sessions)):
+        worker.result()
+    assert [held(session) for session in sessions] == [(n, [n]) for n in range(MEMBERS)]
+
+
 # os.fork --------------------------------------------------------------------------------------
 
 

@@ -36,6 +36,9 @@ class SqlDialect(ABC):
     seeks_subqueries: ClassVar[bool] = True
     """Whether the value of a subquery that reads rows can bound the range of an index."""
 
+    unfetched_runs_on: ClassVar[bool] = False
+    """Whether a statement goes on, in the way of others on its connection, until its rows are fetched."""
+
     array_parameters: ClassVar[bool] = False
     """Whether the list of :meth:`one_of` is a single parameter."""
 

@@ -21,6 +21,7 @@ class SqliteDialect(SqlDialect):
     errors = (sqlite3.Error,)
     update_returns = True
     batches_deletes = True
+    unfetched_runs_on = True
 
     def __init__(self) -> None:
         self.compiler = SQLiteDialect_pysqlite(paramstyle="qmark")
