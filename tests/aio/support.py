@@ -57,6 +57,13 @@ async def turns_of_the_loop(count: int = 50) -> None:
         await asyncio.sleep(0)
 
 
+async def until(happened: Callable[[], bool]) -> None:
+    """Wait for what threads do by themselves and soon."""
+    async with asyncio.timeout(PATIENCE):
+        while not happened():
+            await asyncio.sleep(0.001)
+
+
 class Gate:
     """Stops the first call of a sync function in its worker until it is opened."""
 

@@ -5,6 +5,7 @@ A module of its own, since the process has to import it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -90,10 +91,16 @@ def turns_in(session: Session, fork: ForkBranch | ForkTree) -> int:
     if fork.include_application_state:
         stored = session.get_value(COUNT)
         assert (stored.value if stored else 0) == count
-        assert [element.value for element in session.read_list(LOG, limit=10_000)] == list(
-            range(1, count + 1)
-        )
+        assert list(_logged(session)) == list(range(1, count + 1))
     return count
+
+
+def _logged(session: Session) -> Iterator[int]:
+    """The whole list: a fast owner writes more than a page holds."""
+    cursor = None
+    while page := session.read_list(LOG, cursor=cursor):
+        yield from (element.value for element in page)
+        cursor = page[-1].seq
 
 
 class Owner:

@@ -273,6 +273,7 @@ def test_a_final_line_without_its_newline_is_dropped_whole(tmp_path: Path, tail:
     assert path.read_bytes() == before
 
 
+DEEP, DEEP_END = "[" * 100_000, "]" * 100_000
 BAD_LINES: dict[str, Any] = {
     "no JSON": "not json",
     "empty": "",
@@ -357,8 +358,10 @@ BAD_LINES: dict[str, Any] = {
     "a usage row with the id of an entry": usage_line(3, "first"),
     "a usage row with an id used twice": usage_line(3, "row"),
     "an adjustment that is a number": usage_line(3, "u", adjustment=1),
-    "nested too deep to read": "[" * 100_000,
-    "a value nested too deep to read": text_of(set_line(3, 0)).replace(":0", ":" + "[" * 5000 + "]" * 5000),
+    "nested too deep to read": DEEP,
+    "a value nested too deep to read": text_of(set_line(3, 0)).replace(
+        ":0", ":" + "[" * 100_000 + "]" * 100_000
+    ),
 }
 
 
