@@ -120,6 +120,7 @@ class AsyncSessionRepo:
             self._repository.close()
 
     def _close(self) -> None:
+        self._workers.finish()  # what a cancelled call made is unmade while the repository is open
         try:
             self._repository.close()
         except MutationError:  # nothing was closed

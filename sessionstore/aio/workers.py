@@ -38,7 +38,7 @@ class Workers:
         self._pid = os.getpid()
         self._guard = threading.Lock()
         self._shut = False
-        self._unfinished: dict[Future[None], str] = {}
+        self._unfinished: dict[Future[None], str | None] = {}
 
     @property
     def usable(self) -> bool:
@@ -98,8 +98,7 @@ class Workers:
     def leave(self, id: str | None, future: Future[R], undo: Callable[[R], object] | None = None) -> None:
         """Let ``future`` end by itself; calls about ``id`` come after it."""
         over: Future[None] = Future()
-        if id is not None:
-            self._unfinished[over] = id
+        self._unfinished[over] = id
 
         def finish(_: object = None) -> None:
             self._unfinished.pop(over, None)
@@ -119,6 +118,11 @@ class Workers:
         for over, about in list(self._unfinished.items()):
             if about == id:
                 await called_back(over.add_done_callback)
+
+    def finish(self) -> None:
+        """Wait for everything that cancelled calls left to be done. Blocks; not for a worker."""
+        for over in list(self._unfinished):
+            over.result()
 
     async def run_apart(self, call: Callable[[], R]) -> R:
         """Run ``call`` as :meth:`run` does, in a thread of its own.

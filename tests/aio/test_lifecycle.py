@@ -367,6 +367,27 @@ async def test_the_loop_runs_while_every_worker_is_held_up() -> None:
 
 
 @in_loop
+async def test_a_close_waits_until_a_cancelled_create_is_undone() -> None:
+    repository = MemorySessionRepo()
+    repo = AsyncSessionRepo(repository)
+    with Gate(repository, "_create") as create, Gate(repository, "_delete") as delete:
+        creating = await started(repo.create())
+        await create.reached()
+        creating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await creating
+        create.open()
+        await delete.reached()
+        closing = await started(repo.close())
+        await turns_of_the_loop()
+        assert not closing.done()
+        assert len(repository.list()) == 1
+        delete.open()
+        await closing
+    assert repository._sessions == {}
+
+
+@in_loop
 async def test_an_undo_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     repository = MemorySessionRepo()
     async with AsyncSessionRepo(repository) as repo:
@@ -378,6 +399,8 @@ async def test_an_undo_that_fails_is_logged(caplog: pytest.LogCaptureFixture) ->
             creating = await started(repo.create(id="x"))
             await gate.reached()
             creating.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await creating
             repository._delete = refuse
             gate.open()
             with pytest.raises(SessionExistsError):
