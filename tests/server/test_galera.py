@@ -71,7 +71,7 @@ def before_commit(monkeypatch: pytest.MonkeyPatch, callback: Callable[[], object
     commit = MariadbDialect.commit
     busy = False
 
-    def commit_later(self: MariadbDialect, raw: object) -> None:
+    def commit_later(self: MariadbDialect, raw: object, done: list[object]) -> None:
         nonlocal busy
         if not busy:
             busy = True
@@ -79,7 +79,7 @@ def before_commit(monkeypatch: pytest.MonkeyPatch, callback: Callable[[], object
                 callback()
             finally:
                 busy = False
-        commit(self, raw)
+        commit(self, raw, done)
 
     monkeypatch.setattr(MariadbDialect, "commit", commit_later)
 
