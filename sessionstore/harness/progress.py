@@ -140,7 +140,8 @@ class AsyncOperationProgress:
     @property
     def dropped(self) -> int:
         """How many writes have been dropped."""
-        return self._dropped
+        # The callback of a task that is over comes a turn of the loop later than its result.
+        return self._dropped + sum(_was_dropped(task) for task in self._running if task.done())
 
     def commit(self, writes: Sequence[Write[EphemeralScope]]) -> asyncio.Task[CommitResult | None]:
         """Commit writes in the operation's ephemeral scope, all of them or none.
@@ -190,9 +191,13 @@ class AsyncOperationProgress:
             return
         error = task.exception()
         if error is None:
-            self._dropped += task.result() is None
+            self._dropped += _was_dropped(task)
         elif self._failure is None:
             self._failure = error
+
+
+def _was_dropped(task: asyncio.Task[CommitResult | None]) -> bool:
+    return not task.cancelled() and task.exception() is None and task.result() is None
 
 
 @overload
