@@ -14,6 +14,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from json.decoder import scanstring  # type: ignore[attr-defined]  # public, absent from the stubs
 from math import isfinite
 from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, cast
@@ -27,6 +28,9 @@ MAX_DEPTH: Final = 512
 
 MAX_INTEGER_DIGITS: Final = 4300
 """Decimal digits of an integer that are accepted: CPython's own limit for reading one back."""
+
+_SHALLOW: Final = 2 * MAX_DEPTH
+"""Bytes of JSON text that cannot nest deeper: each level takes an opening and a closing one."""
 
 _LARGEST_SHORT_INTEGER: Final = 10**MAX_INTEGER_DIGITS
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -56,12 +60,14 @@ def encode(value: object, what: object, *, around: int = 0) -> str:
         data = _fast_encode(value)
         again = _fast_decode(data)
         if again == value and (
-            data.count(b"[") + data.count(b"{") <= MAX_DEPTH or _is_within(again, MAX_DEPTH + around)
+            len(data) <= _SHALLOW
+            or data.count(b"[") + data.count(b"{") <= MAX_DEPTH
+            or _is_within(again, MAX_DEPTH + around)
         ):
             return data.decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         pass  # the slow path accepts it or says what is wrong with it
-    return _on_fresh_stack_if_deep(lambda: _encode_slowly(value, what, MAX_DEPTH + around))
+    return _on_fresh_stack_if_deep(partial(_encode_slowly, value, what, MAX_DEPTH + around))
 
 
 def _is_within(value: object, levels: int) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from functools import reduce
 from operator import attrgetter
-from typing import Any, Final, TypeAlias, TypeVar, assert_never, cast
+from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
 import msgspec
 
@@ -253,7 +253,8 @@ class _Fold:
         id = check_text(entry.id, "entry id", limit=NAMESPACE_LIMIT)
         record = _entry_record(entry, id, self._parent_id(entry.parent_id, id), self._next_offset(""))
         self._add_id(id, is_entry=True)
-        self._message_count += record.type == "message"
+        if record.type == "message":
+            self._message_count += 1
         self._entries.append(record)
         self._steps.append(record)
 
@@ -343,28 +344,32 @@ _NEW_ENTRIES: Final = (NewMessageEntry, NewCompactionEntry, NewBranchSummaryEntr
 def _entry_record(entry: NewEntry, id: str, parent_id: str | None, offset: int) -> EntryRecord:
     what = f"entry {id!r}"
     custom_type = None
-    if isinstance(entry, NewCustomEntry):
-        custom_type = check_text(entry.custom_type, f"custom type of {what}", limit=NAMESPACE_LIMIT)
-    payload = json_text.encode(_payload(entry, what), what, around=1)
+    if isinstance(entry, NewMessageEntry):
+        payload = _message_payload(entry, what)
+    else:
+        if isinstance(entry, NewCustomEntry):
+            custom_type = check_text(entry.custom_type, f"custom type of {what}", limit=NAMESPACE_LIMIT)
+        payload = json_text.encode(_fields(entry, what), what, around=1)
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
 
 
-def _payload(entry: NewEntry, what: str) -> dict[str, Any]:
+def _message_payload(entry: NewMessageEntry, what: str) -> str:
+    message = entry.message
+    check_message(message, what)
+    if not isinstance(message, dict):
+        message = dict(message)
+    terminate = ',"terminate":true' if entry.terminate else ""
+    return f'{{"message":{json_text.encode(message, what)}{terminate}}}'
+
+
+def _fields(entry: NewCustomEntry | NewCompactionEntry | NewBranchSummaryEntry, what: str) -> dict[str, Any]:
     match entry:
-        case NewMessageEntry():
-            check_message(entry.message, what)
-            payload: dict[str, Any] = {
-                "message": entry.message if isinstance(entry.message, dict) else dict(entry.message)
-            }
-            if entry.terminate:
-                payload["terminate"] = True
-            return payload
         case NewCustomEntry():
             return {} if entry.data is ABSENT else {"data": entry.data}
         case NewCompactionEntry():
             _check_type(entry.retained_tail, (list, tuple), what, "retained_tail", "a list")
             _check_number(entry.tokens_before, what, "tokens_before")
-            payload = {
+            payload: dict[str, Any] = {
                 "summary": _checked_summary(entry, what),
                 "retainedTail": entry.retained_tail,
                 "tokensBefore": entry.tokens_before,
@@ -383,18 +388,18 @@ def _payload(entry: NewEntry, what: str) -> dict[str, Any]:
     return payload
 
 
-def check_message(message: object, what: str) -> None:
+def check_message(message: Mapping[str, Any], what: str) -> None:
     """Refuse what is no message, and an assistant message that is still being streamed.
 
     Every path that inserts entries calls this. Raises ``InvalidValueError``, naming ``what``.
     """
     if not isinstance(message, (dict, Mapping)):  # the common case first: asking Mapping takes longer
         raise InvalidValueError(f"{what}: a message must be an object, not a {type(message).__name__}")
-    fields = cast("Mapping[str, Any]", message)
-    role = fields.get("role")
-    if not isinstance(role, str):
+    role = message.get("role")
+    if role == "assistant":
+        check_settled(message, what)
+    elif not isinstance(role, str):
         raise InvalidValueError(f"{what}: a message must have a role that is a string")
-    check_settled(fields, what)
 
 
 def check_settled(message: Mapping[str, Any], what: str) -> None:

@@ -17,7 +17,7 @@ from sessionstore.sql.branch_index import Node, Placement
 from sessionstore.sql.dbapi import Values
 from sessionstore.sql.link import Answer, Link
 from sessionstore.sql.prepared import filled
-from sessionstore.sql.rows import element_row, entry_row, totals_of, usage_row, value_row
+from sessionstore.sql.rows import element_row, entry_rows, totals_of, usage_row, value_row
 from sessionstore.sql.statements import LARGEST_DELETE, LARGEST_LIST, Deletable, Statements
 from sessionstore.storage import conflict_error
 from sessionstore.usage import SessionStats, sum_text
@@ -136,20 +136,8 @@ def _write(
     if plan.list_deletes or plan.retired:
         _delete(link, statements, "lists", session_id, places=plan.list_deletes, scopes=plan.retired)
     if plan.entries:
-        place = Placement(parents).place
-        link.run_many(
-            statements.insert_entries,
-            [
-                entry_row(
-                    session_id,
-                    entry,
-                    first_seq,
-                    timestamp,
-                    place(entry.id, entry.parent_id, entry.seq + first_seq),
-                )
-                for entry in plan.entries
-            ],
-        )
+        rows = entry_rows(session_id, plan.entries, Placement(parents), first_seq, timestamp)
+        link.run_many(statements.insert_entries, rows)
     if plan.value_sets:
         link.run_many(
             statements.set_values, [value_row(session_id, value, first_seq) for value in plan.value_sets]

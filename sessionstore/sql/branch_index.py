@@ -10,6 +10,9 @@ Numbers grow along every path, since a parent is always written before its child
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import msgspec
 
 from sessionstore.errors import MissingParentError
@@ -31,10 +34,10 @@ class Placement:
     append and a divergence both touch the new entry alone.
     """
 
-    def __init__(self, known: dict[str, Node] | None = None) -> None:
-        """``known`` holds the parents that were written before; it is extended."""
-        self._known = {} if known is None else known
-        self._continued: set[str] = set()
+    def __init__(self, known: Mapping[str, Node] = MappingProxyType({})) -> None:
+        """``known`` holds the parents that were written before."""
+        self._depths = {id: node.depth for id, node in known.items()}
+        self._segment_ends = {id: node.segment_seq for id, node in known.items() if node.ends_segment}
 
     def place(self, id: str, parent_id: str | None, seq: int) -> tuple[int, int]:
         """``(segment_seq, depth)`` of one more entry, given in the order of writing.
@@ -43,14 +46,13 @@ class Placement:
         """
         segment_seq, depth = seq, 0
         if parent_id is not None:
-            parent = self._known.get(parent_id)
-            if parent is None:
+            above = self._depths.get(parent_id)
+            if above is None:
                 raise MissingParentError(
                     f"the parent {parent_id!r} of entry {id!r} does not exist in this session"
                 )
-            depth = parent.depth + 1
-            if parent.ends_segment and parent_id not in self._continued:
-                segment_seq = parent.segment_seq
-                self._continued.add(parent_id)
-        self._known[id] = Node(seq, segment_seq, depth, True)
+            depth = above + 1
+            segment_seq = self._segment_ends.pop(parent_id, seq)
+        self._depths[id] = depth
+        self._segment_ends[id] = segment_seq
         return segment_seq, depth

@@ -12,7 +12,7 @@ from sessionstore.records import ElementRecord, EntryRecord, Record, UsageRecord
 from sessionstore.sql.applying import find_nodes
 from sessionstore.sql.branch_index import Placement
 from sessionstore.sql.link import Link
-from sessionstore.sql.rows import element_row, entry_row, session_row, usage_row, value_row
+from sessionstore.sql.rows import element_row, entry_rows, session_row, usage_row, value_row
 from sessionstore.sql.statements import Statements
 
 BATCH_ROWS: Final = 500
@@ -110,14 +110,7 @@ class _Loader:
         own = self._check_new([entry.id for entry in entries])
         outside = {entry.parent_id for entry in entries if entry.parent_id is not None} - own
         _, known = find_nodes(self._link, self._statements, self._id, list(outside))
-        place = Placement(known).place
-        self._link.run_many(
-            self._statements.insert_entries,
-            [
-                entry_row(self._id, entry, 0, entry.timestamp, place(entry.id, entry.parent_id, entry.seq))
-                for entry in entries
-            ],
-        )
+        self._link.run_many(self._statements.insert_entries, entry_rows(self._id, entries, Placement(known)))
 
     def _check_new(self, ids: list[str]) -> set[str]:
         distinct = set(ids)

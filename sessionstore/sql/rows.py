@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from sessionstore import json_text
 from sessionstore.errors import CorruptStorageError, InvalidValueError, UnsupportedStorageVersionError
 from sessionstore.metadata import STORAGE_VERSION, SessionMetadata
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
+from sessionstore.sql.branch_index import Placement
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.usage import SessionStats, Usage, sum_text, usage_figures
 
@@ -38,21 +40,37 @@ def session_row(metadata: SessionMetadata, stats: SessionStats, next_seq: int) -
     )
 
 
-def entry_row(
-    session_id: str, entry: EntryRecord, offset: int, timestamp: int, place: tuple[int, int]
-) -> Values:
-    """A row of ``entries``; ``offset`` is added to the number, ``place`` is of the branch index."""
-    return (
-        session_id,
-        entry.id,
-        entry.parent_id,
-        entry.seq + offset,
-        entry.type,
-        entry.custom_type,
-        timestamp,
-        entry.payload,
-        *place,
-    )
+def entry_rows(
+    session_id: str,
+    entries: Iterable[EntryRecord],
+    placement: Placement,
+    first_seq: int = 0,
+    timestamp: int = 0,
+) -> list[Values]:
+    """Rows of ``entries``, whose numbers and times (Unix ms) count from those given.
+
+    Raises ``MissingParentError`` when ``placement`` does not know a parent.
+    """
+    place = placement.place
+    rows: list[Values] = []
+    for entry in entries:
+        id, parent_id, seq = entry.id, entry.parent_id, entry.seq + first_seq
+        segment_seq, depth = place(id, parent_id, seq)
+        rows.append(
+            (
+                session_id,
+                id,
+                parent_id,
+                seq,
+                entry.type,
+                entry.custom_type,
+                entry.timestamp + timestamp,
+                entry.payload,
+                segment_seq,
+                depth,
+            )
+        )
+    return rows
 
 
 def usage_row(session_id: str, row: UsageRecord, offset: int) -> Values:
