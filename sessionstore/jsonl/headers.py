@@ -19,7 +19,7 @@ FORMAT: Final = 4
 
 OLD_FORMATS: Final = (1, 2, 3)
 
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 class FileHeader(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ def read_header(line: bytes, path: str, *, lenient: bool = False) -> FileHeader:
     Raises :class:`LineError` when it is none, ``UnsupportedStorageVersionError`` for a version
     that is not read: formats 1 and 2 unless ``lenient``, and everything newer.
     """
-    members = Members(split_members(decode_text(line.removeprefix(_BYTE_ORDER_MARK))))
+    members = Members(split_members(decode_text(line.removeprefix(BYTE_ORDER_MARK))))
     if members.is_text("kind", "header"):
         return _read_current(members, path)
     if members.is_text("type", "session"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -62,6 +63,13 @@ class NewFile:
         """Have what was written survive the machine."""
         try:
             os.fsync(self.descriptor)
+        except OSError as error:
+            raise failed("write", self.path, error) from error
+
+    def take_mode(self, path: Path) -> None:
+        """Let in whom the file at ``path`` lets in, and nobody else."""
+        try:
+            self.path.chmod(stat.S_IMODE(path.stat().st_mode))
         except OSError as error:
             raise failed("write", self.path, error) from error
 

@@ -23,7 +23,7 @@ from sessionstore.errors import (
 from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import ImageHeader, SessionImage, SessionSnapshot
-from sessionstore.jsonl.checking import check_files
+from sessionstore.jsonl.checking import check_files, repair_files
 from sessionstore.jsonl.files import SourceFile
 from sessionstore.jsonl.finding import Folders, Found, peek
 from sessionstore.jsonl.headers import FileHeader
@@ -37,6 +37,7 @@ from sessionstore.jsonl.publish import (
     temporary_beside,
 )
 from sessionstore.jsonl.recovery import Recovered, recover
+from sessionstore.jsonl.repairing import SET_ASIDE_SUFFIX
 from sessionstore.jsonl.sidecars import scopes_directory
 from sessionstore.jsonl.source import find_header, snapshot_of
 from sessionstore.jsonl.storage import JsonlStorage
@@ -256,7 +257,8 @@ class JsonlSessionRepo(SessionRepo):
             raise not_found(found.header.id, self.container) from None
         except OSError as error:
             raise failed("remove", path, error) from error
-        remove(path.with_name(path.name + TEMPORARY_SUFFIX))
+        for suffix in (TEMPORARY_SUFFIX, SET_ASIDE_SUFFIX):
+            remove(path.with_name(path.name + suffix))
         directory = scopes_directory(str(path))
         try:
             shutil.rmtree(directory)
@@ -312,12 +314,15 @@ class JsonlSessionRepo(SessionRepo):
             return check_files(source, header, self._id_generator)
 
     def _repair_session(self, session: SessionRef) -> builtins.list[str]:
-        """Opening repairs: torn tails are cut off, sidecars without a live record removed."""
-        before = self._check_session(session)
+        """What cannot be read is set aside; the rest opening does: torn tails, dead sidecars."""
+        path, accept = self._locate(session)
+        with self._missing_is_not_found(session), SourceFile(str(path)) as source:
+            header = find_header(source)
+            accept(header)
+            done = repair_files(source, header, self._id_generator)
         _, storage = self._open(session)
         storage.close()
-        after = self._check_session(session)
-        return [f"repaired: {problem}" for problem in before if problem not in after]
+        return done
 
     def _release(self) -> None:
         """Each session's files were closed with its handle."""

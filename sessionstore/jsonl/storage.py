@@ -161,6 +161,7 @@ class JsonlStorage(StorageBase):
         path, log = session.log.path, session.log
         file = NewFile(path.with_name(path.name + TEMPORARY_SUFFIX))
         try:
+            file.take_mode(path)
             write_upgrade(file, session.header, session.state.records(), steps)
             if self._fsync:
                 file.sync()

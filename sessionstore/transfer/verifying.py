@@ -64,7 +64,15 @@ def _problems(repo: SessionRepo, session: SessionMetadata, progress: Progress) -
             records, problems = check_image(image, progress.advance)
         return records, problems + repo.check_session(session)
     except SessionStoreError as error:  # damaged so that it cannot be read to the end
-        return 0, [str(error)]
+        return 0, [str(error), *_more_damage(repo, session, str(error))]
+
+
+def _more_damage(repo: SessionRepo, session: SessionMetadata, told: str) -> list[str]:
+    """What the store finds beside the damage at which reading ended."""
+    try:
+        return [problem for problem in repo.check_session(session) if problem != told]
+    except SessionStoreError:
+        return []
 
 
 def compare_stores(

@@ -227,3 +227,19 @@ def test_db_commands_on_a_folder_of_files(run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["memory://", "jsonl:x"])
 def test_db_commands_need_a_database(run, url: str) -> None:
     assert "there is no schema" in run("db", "current", url, code=2).err
+
+
+def test_repair_sets_lines_of_files_aside(run, tmp_path: Path) -> None:
+    url = f"jsonl:{tmp_path}/files"
+    with open_repository(url) as repo, repo.create(id="s") as session:
+        session.set_value(value("app", "k"), 1)
+        path = Path(session.metadata.path or "")
+    with path.open("ab") as file:
+        file.write(b"broken \x1b[31m\n")
+    ran = run("verify", url, code=1)
+    assert f"s: {path}: line 3: " in ran.out
+    assert ran.err == "sessionstore: 1 problem found\n"
+    [first, second, _] = run("verify", url, "--repair").out.splitlines()
+    assert first.startswith(f"s: repaired: set aside line 3 of {path} (13 bytes): ")
+    assert second == "s: ok (1 record)"
+    assert run("verify", url, "--repair").out.splitlines()[0] == "s: ok (1 record)"
