@@ -15,6 +15,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     insert,
     literal_column,
     null,
@@ -147,14 +148,26 @@ class Statements:
         return self._prepare(statement, "count", "messages", "modified_at", "id", "created_at")
 
     @cached_property
-    def set_statistics(self) -> Prepared:
-        """``message_count, usage, id``."""
+    def set_derived(self) -> Prepared:
+        """``next_seq, message_count, usage, id``."""
+        names = ("next_seq", "message_count", "usage")
         statement = (
             update(SESSIONS)
             .where(SESSIONS.c.id == bindparam("this_id"))
-            .values(message_count=bindparam("message_count"), usage=bindparam("usage"))
+            .values({name: bindparam(name) for name in names})
         )
-        return self._prepare(statement, "message_count", "usage", "this_id")
+        return self._prepare(statement, *names, "this_id")
+
+    @cached_property
+    def highest_seqs(self) -> Prepared:
+        """``session_id`` four times -> the highest number in each table; NULL where there is none."""
+        tables = (ENTRIES, VALUES, LISTS, LEDGER)
+        names = [f"session_id_{number}" for number in range(len(tables))]
+        highest = [
+            select(func.max(table.c.seq)).where(table.c.session_id == bindparam(name))
+            for table, name in zip(tables, names, strict=True)
+        ]
+        return self._prepare(union_all(*highest), *names)
 
     @cached_property
     def advance_session(self) -> Prepared:

@@ -49,7 +49,7 @@ def _misplaced(rows: Iterable[Row]) -> Iterator[_Misplaced]:
 
 
 def rebuild_derived(container: SqlContainer, id: str, missing: SessionNotFoundError) -> list[str]:
-    """Rebuild the branch index and the statistics from the records, in one transaction.
+    """Rebuild the branch index, the statistics and the next number from the records, in one transaction.
 
     Tells what was changed, a line each.
     """
@@ -69,9 +69,13 @@ def rebuild_derived(container: SqlContainer, id: str, missing: SessionNotFoundEr
         totals = Usage()
         for row in link.stream(statements.all_usage, (id,)):
             totals = add_usage(totals, usage_of(UsageRecord(*row)))
-        statistics = (messages, sum_text(totals))
-        if statistics != state[1:]:
-            link.run(statements.set_statistics, (*statistics, id))
+        highest = max((seq for (seq,) in link.rows(statements.highest_seqs, (id,) * 4) if seq), default=0)
+        derived = (max(state[0], highest + 1), messages, sum_text(totals))
+        if derived != tuple(state):
+            link.run(statements.set_derived, (*derived, id))
+        if derived[0] != state[0]:
+            done.append(f"raised the next number from {state[0]} to {derived[0]}")
+        if derived[1:] != tuple(state[1:]):
             done.append("rebuilt the statistics")
         return done
 

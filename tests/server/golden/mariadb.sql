@@ -178,6 +178,17 @@ SELECT scalar_values.seq, scalar_values.value
 FROM scalar_values
 WHERE scalar_values.session_id = %s AND scalar_values.scope_id = %s AND scalar_values.namespace = %s AND scalar_values.`key` = %s;
 
+-- highest_seqs
+SELECT max(entries.seq) AS max_1
+FROM entries
+WHERE entries.session_id = %s UNION ALL SELECT max(scalar_values.seq) AS max_2
+FROM scalar_values
+WHERE scalar_values.session_id = %s UNION ALL SELECT max(list_values.seq) AS max_3
+FROM list_values
+WHERE list_values.session_id = %s UNION ALL SELECT max(usage_ledger.seq) AS max_4
+FROM usage_ledger
+WHERE usage_ledger.session_id = %s;
+
 -- insert_entries
 INSERT INTO entries (session_id, id, parent_id, seq, type, custom_type, timestamp, payload, segment_seq, depth) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s);
 
@@ -220,8 +231,8 @@ SELECT sessions.next_seq, sessions.message_count, sessions.`usage`
 FROM sessions
 WHERE sessions.id = %s AND sessions.created_at = %s;
 
--- set_statistics
-UPDATE sessions SET message_count=%s, `usage`=%s WHERE sessions.id = %s;
+-- set_derived
+UPDATE sessions SET message_count=%s, `usage`=%s, next_seq=%s WHERE sessions.id = %s;
 
 -- set_values
 INSERT INTO scalar_values (session_id, scope_id, namespace, `key`, seq, value) VALUES (%s, %s, %s, %s, %s, %s) ON DUPLICATE KEY UPDATE seq = VALUES(seq), value = VALUES(value);

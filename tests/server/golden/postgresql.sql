@@ -177,6 +177,17 @@ SELECT scalar_values.seq, scalar_values.value
 FROM scalar_values
 WHERE scalar_values.session_id = %s::VARCHAR COLLATE "C" AND scalar_values.scope_id = %s::VARCHAR COLLATE "C" AND scalar_values.namespace = %s::VARCHAR COLLATE "C" AND scalar_values.key = %s::VARCHAR COLLATE "C";
 
+-- highest_seqs
+SELECT max(entries.seq) AS max_1
+FROM entries
+WHERE entries.session_id = %s::VARCHAR COLLATE "C" UNION ALL SELECT max(scalar_values.seq) AS max_2
+FROM scalar_values
+WHERE scalar_values.session_id = %s::VARCHAR COLLATE "C" UNION ALL SELECT max(list_values.seq) AS max_3
+FROM list_values
+WHERE list_values.session_id = %s::VARCHAR COLLATE "C" UNION ALL SELECT max(usage_ledger.seq) AS max_4
+FROM usage_ledger
+WHERE usage_ledger.session_id = %s::VARCHAR COLLATE "C";
+
 -- insert_entries
 INSERT INTO entries (session_id, id, parent_id, seq, type, custom_type, timestamp, payload, segment_seq, depth) VALUES (%s::VARCHAR COLLATE "C", %s::VARCHAR COLLATE "C", %s::VARCHAR COLLATE "C", %s::BIGINT, %s::VARCHAR COLLATE "C", %s::VARCHAR COLLATE "C", %s::BIGINT, %s::VARCHAR, %s::BIGINT, %s::BIGINT);
 
@@ -219,8 +230,8 @@ SELECT sessions.next_seq, sessions.message_count, sessions.usage
 FROM sessions
 WHERE sessions.id = %s::VARCHAR COLLATE "C" AND sessions.created_at = %s::BIGINT;
 
--- set_statistics
-UPDATE sessions SET message_count=%s::BIGINT, usage=%s::VARCHAR WHERE sessions.id = %s::VARCHAR COLLATE "C";
+-- set_derived
+UPDATE sessions SET message_count=%s::BIGINT, usage=%s::VARCHAR, next_seq=%s::BIGINT WHERE sessions.id = %s::VARCHAR COLLATE "C";
 
 -- set_values
 INSERT INTO scalar_values (session_id, scope_id, namespace, key, seq, value) VALUES (%s::VARCHAR COLLATE "C", %s::VARCHAR COLLATE "C", %s::VARCHAR COLLATE "C", %s::VARCHAR COLLATE "C", %s::BIGINT, %s::VARCHAR) ON CONFLICT (session_id, scope_id, namespace, key) DO UPDATE SET seq = excluded.seq, value = excluded.value;

@@ -182,6 +182,17 @@ SELECT scalar_values.seq, scalar_values.value
 FROM scalar_values
 WHERE scalar_values.session_id = ? AND scalar_values.scope_id = ? AND scalar_values.namespace = ? AND scalar_values."key" = ?;
 
+-- highest_seqs
+SELECT max(entries.seq) AS max_1
+FROM entries
+WHERE entries.session_id = ? UNION ALL SELECT max(scalar_values.seq) AS max_2
+FROM scalar_values
+WHERE scalar_values.session_id = ? UNION ALL SELECT max(list_values.seq) AS max_3
+FROM list_values
+WHERE list_values.session_id = ? UNION ALL SELECT max(usage_ledger.seq) AS max_4
+FROM usage_ledger
+WHERE usage_ledger.session_id = ?;
+
 -- insert_entries
 INSERT INTO entries (session_id, id, parent_id, seq, type, custom_type, timestamp, payload, segment_seq, depth) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
@@ -224,8 +235,8 @@ SELECT sessions.next_seq, sessions.message_count, sessions.usage
 FROM sessions
 WHERE sessions.id = ? AND sessions.created_at = ?;
 
--- set_statistics
-UPDATE sessions SET message_count=?, usage=? WHERE sessions.id = ?;
+-- set_derived
+UPDATE sessions SET message_count=?, usage=?, next_seq=? WHERE sessions.id = ?;
 
 -- set_values
 INSERT INTO scalar_values (session_id, scope_id, namespace, "key", seq, value) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, scope_id, namespace, "key") DO UPDATE SET seq = excluded.seq, value = excluded.value;
