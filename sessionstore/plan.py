@@ -8,7 +8,7 @@ parents, to give the numbers, and to write.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import reduce
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar, assert_never
@@ -22,7 +22,6 @@ from sessionstore.entries import (
     NewBranchSummaryEntry,
     NewCompactionEntry,
     NewCustomEntry,
-    NewEntry,
     NewMessageEntry,
     NewUsageRow,
 )
@@ -179,7 +178,10 @@ def plan_commit(writes: Iterable[Write[Any]]) -> CommitPlan:
     """
     fold = _Fold()
     for write in writes:
-        fold.take(write)
+        take = _TAKES.get(type(write))
+        if take is None:
+            raise InvalidValueError(f"commit takes writes, not a {type(write).__name__}")
+        take(fold, write)
     return fold.plan()
 
 
@@ -205,26 +207,6 @@ class _Fold:
         self._outside_parents: dict[str, None] = {}
         self._message_count = 0
 
-    def take(self, write: Write[Any]) -> None:
-        """Check and capture one more write."""
-        match write:
-            case InsertEntry():
-                self._insert_entry(write)
-            case AppendList():
-                self._append(write)
-            case SetValue():
-                self._set(write)
-            case InsertUsage():
-                self._insert_usage(write)
-            case DeleteValue():
-                self._delete_value(write)
-            case DeleteList():
-                self._delete_list(write)
-            case RetireScope():
-                self._retire(write)
-            case _:
-                raise InvalidValueError(f"commit takes writes, not a {type(write).__name__}")
-
     def plan(self) -> CommitPlan:
         """The plan of the writes so far."""
         appends = [element for elements in self._appends.values() for element in elements]
@@ -246,47 +228,54 @@ class _Fold:
             self._message_count,
         )
 
-    def _insert_entry(self, write: InsertEntry) -> None:
+    def insert_entry(self, write: InsertEntry) -> None:
         entry = write.entry
         if not isinstance(entry, _NEW_ENTRIES):
             raise InvalidValueError(f"insert_entry takes a new entry, not a {type(entry).__name__}")
         id = check_text(entry.id, "entry id", limit=NAMESPACE_LIMIT)
-        record = _entry_record(entry, id, self._parent_id(entry.parent_id, id), self._next_offset(""))
-        self._add_id(id, is_entry=True)
-        if record.type == "message":
+        parent_id = entry.parent_id
+        if type(parent_id) is not str or not self._new_ids.get(parent_id):
+            parent_id = self._outside_parent(parent_id, id)
+        offset = self._next_offset("")
+        if isinstance(entry, NewMessageEntry):
             self._message_count += 1
+            payload = _message_payload(entry, id)
+            record = EntryRecord(id, parent_id, offset, 0, "message", None, payload)
+        else:
+            record = _entry_record(entry, id, parent_id, offset)
+        self._add_id(id, is_entry=True)
         self._entries.append(record)
         self._steps.append(record)
 
-    def _parent_id(self, given: str | None, id: str) -> str | None:
+    def _outside_parent(self, given: str | None, id: str) -> str | None:
         """A checked parent; one that was not inserted here must have been committed before."""
-        if given is None or (type(given) is str and self._new_ids.get(given)):
-            return given
+        if given is None:
+            return None
         parent_id = check_text(given, f"parent id of entry {id!r}", limit=NAMESPACE_LIMIT)
         if not self._new_ids.get(parent_id):
             self._outside_parents[parent_id] = None
         return parent_id
 
-    def _insert_usage(self, write: InsertUsage) -> None:
+    def insert_usage(self, write: InsertUsage) -> None:
         record, figures = _usage_record(write.row, self._next_offset(""))
         self._add_id(record.id, is_entry=False)
         self._usage_rows.append(record)
         self._usages.append(figures)
         self._steps.append(record)
 
-    def _set(self, write: SetValue[Any]) -> None:
+    def set_value(self, write: SetValue[Any]) -> None:
         address = write.address
         place = _place(write, address, Value)
         record = ValueRecord(*place, self._next_offset(place.scope_id), address.encode(write.value))
         self._values[place] = record
         self._steps.append(record)
 
-    def _delete_value(self, write: DeleteValue[Any]) -> None:
+    def delete_value(self, write: DeleteValue[Any]) -> None:
         place = _place(write, write.address, Value)
         self._steps.append(ValueDeletion(place, self._next_offset(place.scope_id)))
         self._values[place] = None
 
-    def _append(self, write: AppendList[Any]) -> None:
+    def append(self, write: AppendList[Any]) -> None:
         address, tag = write.address, write.tag
         place = _place(write, address, ValueList)
         if tag is not None:
@@ -296,13 +285,13 @@ class _Fold:
         self._appends.setdefault(place, []).append(record)
         self._steps.append(record)
 
-    def _delete_list(self, write: DeleteList[Any]) -> None:
+    def delete_list(self, write: DeleteList[Any]) -> None:
         place = _place(write, write.address, ValueList)
         self._steps.append(ListDeletion(place, self._next_offset(place.scope_id)))
         self._cleared[place] = None
         self._appends.pop(place, None)
 
-    def _retire(self, write: RetireScope) -> None:
+    def retire(self, write: RetireScope) -> None:
         scope = write.retired
         if not isinstance(scope, EphemeralScope):
             raise InvalidScopeError(f"retire_scope takes an ephemeral scope, not a {type(scope).__name__}")
@@ -326,6 +315,17 @@ class _Fold:
         self._new_ids[id] = is_entry
 
 
+_TAKES: Final[dict[type[Write[Any]], Callable[[_Fold, Any], None]]] = {
+    InsertEntry: _Fold.insert_entry,
+    InsertUsage: _Fold.insert_usage,
+    SetValue: _Fold.set_value,
+    DeleteValue: _Fold.delete_value,
+    AppendList: _Fold.append,
+    DeleteList: _Fold.delete_list,
+    RetireScope: _Fold.retire,
+}
+
+
 def _scope_name(scope_id: str) -> str:
     return f"the ephemeral scope {scope_id!r}" if scope_id else "session scope"
 
@@ -339,21 +339,20 @@ def _place(write: Write[Any], address: object, wanted: type[Value[Any, Any] | Va
 
 
 _NEW_ENTRIES: Final = (NewMessageEntry, NewCompactionEntry, NewBranchSummaryEntry, NewCustomEntry)
+_OtherEntry: TypeAlias = NewCompactionEntry | NewBranchSummaryEntry | NewCustomEntry
 
 
-def _entry_record(entry: NewEntry, id: str, parent_id: str | None, offset: int) -> EntryRecord:
+def _entry_record(entry: _OtherEntry, id: str, parent_id: str | None, offset: int) -> EntryRecord:
     what = f"entry {id!r}"
     custom_type = None
-    if isinstance(entry, NewMessageEntry):
-        payload = _message_payload(entry, what)
-    else:
-        if isinstance(entry, NewCustomEntry):
-            custom_type = check_text(entry.custom_type, f"custom type of {what}", limit=NAMESPACE_LIMIT)
-        payload = json_text.encode(_fields(entry, what), what, around=1)
+    if isinstance(entry, NewCustomEntry):
+        custom_type = check_text(entry.custom_type, f"custom type of {what}", limit=NAMESPACE_LIMIT)
+    payload = json_text.encode(_fields(entry, what), what, around=1)
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
 
 
-def _message_payload(entry: NewMessageEntry, what: str) -> str:
+def _message_payload(entry: NewMessageEntry, id: str) -> str:
+    what = f"entry {id!r}"
     message = entry.message
     check_message(message, what)
     if not isinstance(message, dict):
@@ -362,7 +361,7 @@ def _message_payload(entry: NewMessageEntry, what: str) -> str:
     return f'{{"message":{json_text.encode(message, what)}{terminate}}}'
 
 
-def _fields(entry: NewCustomEntry | NewCompactionEntry | NewBranchSummaryEntry, what: str) -> dict[str, Any]:
+def _fields(entry: _OtherEntry, what: str) -> dict[str, Any]:
     match entry:
         case NewCustomEntry():
             return {} if entry.data is ABSENT else {"data": entry.data}
@@ -395,16 +394,14 @@ def check_message(message: Mapping[str, Any], what: str) -> None:
     """
     if not isinstance(message, (dict, Mapping)):  # the common case first: asking Mapping takes longer
         raise InvalidValueError(f"{what}: a message must be an object, not a {type(message).__name__}")
-    role = message.get("role")
-    if role == "assistant":
-        check_settled(message, what)
-    elif not isinstance(role, str):
+    if not isinstance(message.get("role"), str):
         raise InvalidValueError(f"{what}: a message must have a role that is a string")
+    check_settled(message, what)
 
 
 def check_settled(message: Mapping[str, Any], what: str) -> None:
     """Refuse an assistant message that is still being streamed: ``InvalidValueError``, naming ``what``."""
-    if message.get("role") == "assistant" and message.get("stopReason") == "pending":
+    if message.get("stopReason") == "pending" and message.get("role") == "assistant":
         raise InvalidValueError(
             f"{what}: an assistant message whose stopReason is pending is not settled; "
             "keep it in an ephemeral scope until it is"
