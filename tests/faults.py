@@ -28,6 +28,9 @@ class Calls:
         """``at`` counts from 1, over all of ``names`` together; 0 only counts."""
         self.count = 0
         self.by_name: Counter[str] = Counter()
+        self.hit = ""
+        """The name of the call that was acted on."""
+
         self._names = names
         self._at = at
         self._act = act
@@ -44,6 +47,7 @@ class Calls:
             self.count += 1
             self.by_name[name] += 1
             if self.count == self._at and self._act is not None:
+                self.hit = name
                 return self._act(function, *args, **kwargs)
             return function(*args, **kwargs)
 

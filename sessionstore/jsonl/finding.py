@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -70,7 +71,8 @@ def peek(path: Path) -> Found | None:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     finally:
-        os.close(descriptor)
+        with suppress(OSError):
+            os.close(descriptor)
     if line is None:
         raise CorruptStorageError("no session header: the first line is not complete", path=path, line=1)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -40,7 +41,7 @@ class LogFile:
     @classmethod
     def of_new(cls, file: NewFile, path: Path, *, fsync: bool) -> LogFile:
         """A file that was just published at ``path``; takes over its descriptor."""
-        log = cls(path, file.identity(), file.length, size=file.length, fsync=fsync)
+        log = cls(path, file.identity, file.length, size=file.length, fsync=fsync)
         log._descriptor = file.descriptor
         return log
 
@@ -122,9 +123,15 @@ class LogFile:
         return self._descriptor
 
     def rest(self) -> None:
-        """Close the descriptor until the next append."""
+        """Close the descriptor until the next append, whatever the system says of that."""
+        with suppress(StorageError):
+            self.close()
+
+    def close(self) -> None:
+        """Close the descriptor. Raises ``StorageError``; it is closed even then."""
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
-            os.close(descriptor)
-
-    close = rest
+            try:
+                os.close(descriptor)
+            except OSError as error:
+                raise failed("close", self.path, error) from error

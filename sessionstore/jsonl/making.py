@@ -17,7 +17,7 @@ from sessionstore.fork import ForkImage
 from sessionstore.image import ImageHeader, SessionImage, settled_line, settled_record
 from sessionstore.jsonl.encoding import text_line, transaction_line
 from sessionstore.jsonl.headers import ScopeHeader, header_line, scope_header_line
-from sessionstore.jsonl.publish import NewFile, failed, remove, sync_directory, temporary_beside
+from sessionstore.jsonl.publish import NewFile, exists, failed, remove, sync_directory, temporary_beside
 from sessionstore.jsonl.sidecars import scopes_directory, sidecar_path
 from sessionstore.jsonl.snapshot import FileSnapshot
 from sessionstore.plan import Step
@@ -138,7 +138,7 @@ def _publish(path: Path, lines: Iterable[bytes], *, fsync: bool) -> None:
 
 def _clear(path: Path) -> None:
     """Make sure that nothing is where a session is to be made; leftover sidecars go."""
-    if path.exists():
+    if exists(path):
         raise SessionExistsError(f"{path} exists already")
     remove_scopes(path)
 

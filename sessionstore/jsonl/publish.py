@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,14 @@ class NewFile:
             self.descriptor: Final = os.open(path, flags, 0o666)
         except OSError as error:
             raise failed("write", path, error) from error
+        try:
+            found = os.fstat(self.descriptor)
+        except OSError as error:
+            self.discard()
+            raise failed("write", path, error) from error
+        self.identity: Final = (found.st_dev, found.st_ino)
+        """What tells the file from every other."""
+
         self.length = 0
 
     def write(self, data: bytes) -> None:
@@ -89,7 +98,7 @@ class NewFile:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise failed("write", path, error) from error
-            if path.exists():
+            if exists(path):
                 raise SessionExistsError(f"{path} exists already") from None
             self.replace(path)
         else:
@@ -97,16 +106,12 @@ class NewFile:
 
     def is_at(self, path: Path) -> bool:
         """Whether the file was moved to ``path``."""
-        return identity_of(path) == self.identity()
-
-    def identity(self) -> tuple[int, int]:
-        """What tells the file from every other."""
-        found = os.fstat(self.descriptor)
-        return found.st_dev, found.st_ino
+        return identity_of(path) == self.identity
 
     def close(self) -> None:
-        """Close the descriptor."""
-        os.close(self.descriptor)
+        """Close the descriptor. What had to last was synced before, or is given up."""
+        with suppress(OSError):
+            os.close(self.descriptor)
 
     def discard(self) -> None:
         """Close and remove the file."""
@@ -117,6 +122,17 @@ class NewFile:
 def temporary_beside(path: Path) -> Path:
     """A name beside ``path`` that nobody else uses."""
     return path.with_name(f"{path.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+
+
+def exists(path: Path) -> bool:
+    """Whether there is something at ``path``. Raises ``StorageError`` when that cannot be told."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise failed("read", path, error) from error
+    return True
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:

@@ -28,7 +28,7 @@ from sessionstore.jsonl.headers import (
     scope_header_line,
 )
 from sessionstore.jsonl.log import LogFile
-from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, remove, sync_directory
+from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, exists, remove, sync_directory
 from sessionstore.jsonl.sidecars import list_sidecars
 from sessionstore.jsonl.spans import lines_of
 from sessionstore.jsonl.surveying import (
@@ -219,7 +219,7 @@ def _set_aside(source: SourceFile, lost: Sequence[LostLine]) -> None:
     told = {"kind": "set_aside", "lines": [[line.number, line.size, line.reason] for line in lost]}
 
     def pieces() -> Iterator[bytes]:
-        if path.exists():
+        if exists(path):
             with SourceFile(str(path)) as before:
                 yield from _bytes_of(before)
         yield (json.dumps(told) + "\n").encode()

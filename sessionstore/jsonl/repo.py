@@ -31,6 +31,7 @@ from sessionstore.jsonl.making import make_empty, make_from_image
 from sessionstore.jsonl.publish import (
     TEMPORARY_SUFFIX,
     NewFile,
+    exists,
     failed,
     remove,
     sync_directory,
@@ -116,7 +117,7 @@ class JsonlSessionRepo(SessionRepo):
     def _is_elsewhere(self, metadata: SessionMetadata, own: Path) -> bool:
         """Whether a session is in a file under this root that is not named after its id."""
         path = Path(metadata.path or "")
-        if path.parent.parent != self._root or own.exists():
+        if path.parent.parent != self._root or exists(own):
             return False
         try:
             found = peek(path)
@@ -186,7 +187,9 @@ class JsonlSessionRepo(SessionRepo):
         )
         with _folder(path.parent, fsync=self._fsync):
             make(path, header)
-        modified_at = path.stat().st_mtime_ns // 1_000_000
+        modified_at = metadata.created_at
+        with suppress(OSError):  # the session is made, whatever becomes of it now
+            modified_at = path.stat().st_mtime_ns // 1_000_000
         return msgspec.structs.replace(metadata, path=str(path), modified_at=modified_at)
 
     # -- finding sessions --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,8 @@ from sessionstore.jsonl.headers import ScopeHeader, scope_header_line
 from sessionstore.jsonl.log import LogFile
 from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, failed, remove, sync_directory
 from sessionstore.jsonl.sidecars import scopes_directory, sidecar_path
+
+_UNKNOWN: Final = -1
 
 OPEN_FILES: Final = 32
 """Sidecars whose descriptors are kept open between appends."""
@@ -41,8 +44,11 @@ class ScopeFiles:
         """
         if self._changed_at is None:
             has_changed = os.access(self._directory, os.F_OK)  # costs less than a stat that fails
+        elif self._changed_at == _UNKNOWN:
+            self.settle()
+            has_changed = False
         else:
-            has_changed = self._last_change() != self._changed_at
+            has_changed = self._last_change() not in (self._changed_at, _UNKNOWN)
         if has_changed:
             raise TransactionConflictError(
                 f"{self._directory} was changed by somebody else since it was opened. Nothing was "
@@ -52,8 +58,10 @@ class ScopeFiles:
     def _last_change(self) -> int | None:
         try:
             return os.stat(self._directory).st_mtime_ns  # noqa: PTH116 - called for every commit
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError:
+            return _UNKNOWN
 
     def settle(self) -> None:
         """Take the directory as it is now for what this session made of it."""
@@ -136,12 +144,13 @@ class ScopeFiles:
             log = self._logs.pop(scope_id, None)
             self._awake.pop(scope_id, None)
             if log is not None:
-                log.close()
+                log.rest()
                 remove(log.path)
                 self.settle()
 
     def close(self) -> None:
-        """Close all of them; the files stay."""
+        """Close all of them; the files stay. Raises the first ``StorageError`` when all are closed."""
         self._awake.clear()
-        for log in self._logs.values():
-            log.close()
+        with ExitStack() as closing:
+            for log in self._logs.values():
+                closing.callback(log.close)

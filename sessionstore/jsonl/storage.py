@@ -194,7 +194,7 @@ class JsonlStorage(StorageBase):
     ) -> None:
         """Follow an upgrade that has happened; each step may have been done already."""
         if session.log is not log:
-            session.log.close()
+            session.log.rest()
             session.log = log
         session.is_legacy = False
         with self._guard:
@@ -285,5 +285,7 @@ class JsonlStorage(StorageBase):
 
     def _release(self) -> None:
         if self._loaded is not None:
-            self._loaded.log.close()
-            self._loaded.scopes.close()
+            try:
+                self._loaded.log.close()
+            finally:
+                self._loaded.scopes.close()
