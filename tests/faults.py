@@ -24,8 +24,13 @@ Act = Callable[..., Any]
 class Calls:
     """Counts the calls of some functions, and has one of them do something else."""
 
-    def __init__(self, names: Sequence[str], at: int = 0, act: Act | None = None) -> None:
-        """``at`` counts from 1, over all of ``names`` together; 0 only counts."""
+    def __init__(
+        self, names: Sequence[str], at: int = 0, act: Act | None = None, *, lasting: bool = False
+    ) -> None:
+        """``at`` counts from 1, over all of ``names`` together; 0 only counts.
+
+        A ``lasting`` fault hits all calls from there on.
+        """
         self.count = 0
         self.by_name: Counter[str] = Counter()
         self.hit = ""
@@ -34,6 +39,7 @@ class Calls:
         self._names = names
         self._at = at
         self._act = act
+        self._lasting = lasting
 
     @contextmanager
     def __call__(self) -> Iterator[Calls]:
@@ -46,7 +52,8 @@ class Calls:
         def counted(*args: Any, **kwargs: Any) -> Any:
             self.count += 1
             self.by_name[name] += 1
-            if self.count == self._at and self._act is not None:
+            is_hit = self.count >= self._at if self._lasting else self.count == self._at
+            if is_hit and self._act is not None:
                 self.hit = name
                 return self._act(function, *args, **kwargs)
             return function(*args, **kwargs)

@@ -45,6 +45,11 @@ class LogFile:
         log._descriptor = file.descriptor
         return log
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether a failed append could not be undone: nobody knows what is in the file."""
+        return self._broken
+
     def check(self) -> None:
         """Make sure that the path still names this file, and that nobody else wrote to it.
 
@@ -52,9 +57,7 @@ class LogFile:
         was replaced or changed, ``StorageError`` when an earlier append could not be undone.
         """
         if self._broken:
-            raise StorageError(
-                f"{self.path}: a failed write could not be undone; close the session and open it again"
-            )
+            raise not_undone(self.path)
         try:
             found = os.stat(self.path)  # noqa: PTH116 - called for every commit
         except (FileNotFoundError, NotADirectoryError):
@@ -135,3 +138,8 @@ class LogFile:
                 os.close(descriptor)
             except OSError as error:
                 raise failed("close", self.path, error) from error
+
+
+def not_undone(path: Path) -> StorageError:
+    """The error of a handle that does not know what is in a file any more."""
+    return StorageError(f"{path}: a failed write could not be undone; close the session and open it again")

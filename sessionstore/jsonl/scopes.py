@@ -11,7 +11,7 @@ from typing import Final
 from sessionstore.errors import StorageError, TransactionConflictError
 from sessionstore.jsonl.encoding import text_line
 from sessionstore.jsonl.headers import ScopeHeader, scope_header_line
-from sessionstore.jsonl.log import LogFile
+from sessionstore.jsonl.log import LogFile, not_undone
 from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, failed, remove, sync_directory
 from sessionstore.jsonl.sidecars import scopes_directory, sidecar_path
 
@@ -32,6 +32,7 @@ class ScopeFiles:
         self._changed_at = self._last_change()
         self._logs: dict[str, LogFile] = {}
         self._awake: dict[str, None] = {}
+        self._broken: Path | None = None
 
     def add(self, scope_id: str, log: LogFile) -> None:
         """Take a sidecar that holds live records."""
@@ -40,8 +41,11 @@ class ScopeFiles:
     def check(self) -> None:
         """Make sure that nobody else made or removed a sidecar: their numbers would be used twice.
 
-        Best effort. Raises ``TransactionConflictError``.
+        Best effort. Raises ``TransactionConflictError``, and ``StorageError`` when a sidecar may hold
+        a transaction that failed: its numbers would be used twice, by whatever scope comes next.
         """
+        if self._broken is not None:
+            raise not_undone(self._broken)
         if self._changed_at is None:
             has_changed = os.access(self._directory, os.F_OK)  # costs less than a stat that fails
         elif self._changed_at == _UNKNOWN:
@@ -91,7 +95,11 @@ class ScopeFiles:
                 raise StorageError(
                     f"{log.path} is gone: somebody removed the file of a live scope. Nothing was written"
                 ) from None
-            log.append(line)
+            try:
+                log.append(line)
+            finally:
+                if log.is_broken:
+                    self._broken = log.path
         self._keep_awake(scope_id)
 
     def _create(self, scope_id: str, line: bytes) -> None:
@@ -110,8 +118,8 @@ class ScopeFiles:
             self._logs[scope_id] = LogFile.of_new(file, path, fsync=self._fsync)
         except BaseException:
             if scope_id not in self._logs:
-                if file.is_at(path):
-                    remove(path)
+                if file.is_at(path) and not remove(path):
+                    self._broken = path
                 file.discard()
             raise
         finally:
