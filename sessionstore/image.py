@@ -163,18 +163,19 @@ def settled_record(record: Record) -> Record:
     return record
 
 
-def settled_line(line: bytes) -> bytes:
-    """The same line of a format-4 file, of entries alone; ``InvalidValueError`` as for a record."""
-    if b"pending" in line or b"\\u00" in line:  # see _in_doubt; here without a copy of the line
-        taken: Any = json_text.decode(line.decode())
-        for entry in cast("Iterable[Any]", taken if isinstance(taken, list) else [taken]):
-            _check(entry, entry.get("id"))
-    return line
+def settled_lines(lines: bytes) -> bytes:
+    """The same lines, each an entry of a format-4 file; ``InvalidValueError`` as for a record."""
+    if _in_doubt(lines.decode("latin-1")):  # a character for each byte, whatever they are
+        for line in lines.split(b"\n"):
+            if _in_doubt(line.decode("latin-1")):
+                entry = json_text.decode(line)
+                _check(entry, entry.get("id"))
+    return lines
 
 
 def _in_doubt(text: str) -> bool:
     """Whether JSON text may hold the word, written out or escaped; most does not and is not decoded."""
-    return "pending" in text or "\\u00" in text
+    return "pending" in text or ("\\" in text and "\\u00" in text)
 
 
 def _check(entry: Any, id: object) -> None:

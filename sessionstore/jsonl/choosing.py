@@ -63,43 +63,51 @@ class Choice:
         )
 
     def lines(self, blocks: Iterable[Block], path: str) -> Iterator[bytes | Record]:
-        """What is taken of the lines of ``blocks``, entries as the text that they came in.
+        """What is taken of the lines of ``blocks``: runs of entries as text, one a line, and records.
 
-        Lines of which nothing is taken, and those of which only entries are, are not decoded.
+        The text is that in which they came. Lines of which nothing is taken, and those of which
+        only entries are, are not decoded.
         """
         offsets, values_at, looks_always = self._offsets, self._values_at, self._looks_always
         count = len(offsets)
         for block in blocks:
             offset = block.offset
+            run: list[bytes] = []
             for number, line in enumerate(block.lines, block.first_line):
-                has_entries = self._next < count and offsets[self._next] == offset
-                if looks_always or offset in values_at:
+                decodes = looks_always or offset in values_at
+                if not decodes and self._next < count and offsets[self._next] == offset:
+                    decodes = not self._take_entries(line, offset, run)
+                if decodes:
+                    if run:
+                        yield b"\n".join(run)
+                        run.clear()
                     yield from self.among(_decoded(line, number, path, is_ascii=block.is_ascii))
-                elif has_entries:
-                    texts = self._entry_texts(line, offset)
-                    if texts is None:
-                        yield from self.among(_decoded(line, number, path, is_ascii=block.is_ascii))
-                    else:
-                        yield from texts
                 offset += len(line) + 1
+            if run:
+                yield b"\n".join(run)
 
-    def _entry_texts(self, line: bytes, offset: int) -> Sequence[bytes] | None:
-        """The entries that are taken of a line that has some; None where it has to be decoded."""
+    def _take_entries(self, line: bytes, offset: int, run: list[bytes]) -> bool:
+        """Add the entries that are taken of a line that has some; False where it has to be decoded."""
         first = self._next
         if line.startswith(b"{"):
-            return (line,) if self._takes_next() else ()
+            if self._takes_next():
+                run.append(line)
+            return True
         try:
             elements = _elements_of(line)
         except (msgspec.MsgspecError, RecursionError):
-            return None
+            return False
         is_single = first + 1 == len(self._offsets) or self._offsets[first + 1] != offset
         if is_single and line.startswith(_FIRST_IS_ENTRY):
-            return (bytes(elements[0]),) if self._takes_next() else ()
+            if self._takes_next():
+                run.append(bytes(elements[0]))
+            return True
         kinds = [_HEADS.get(bytes(element)[:_HEAD]) for element in elements]
         if None in kinds:
-            return None
+            return False
         entries = [element for element, is_entry in zip(elements, kinds, strict=True) if is_entry]
-        return [bytes(entry) for entry in entries if self._takes_next()]
+        run.extend([bytes(entry) for entry in entries if self._takes_next()])
+        return True
 
     def _takes_next(self) -> bool:
         self._next += 1

@@ -42,34 +42,35 @@ class IdTable(Container[str]):
 
     def find(self, id: str) -> int:
         """The number of an id; negative where it was never added."""
-        self._looked_for = id
-        self._slot = self._probe(hash(id) & _MASK)
-        return self._table[self._slot]
-
-    def add(self, id: str) -> None:
-        """Add an id that was not added before."""
-        hashed = hash(id) & _MASK
-        if 2 * len(self._hashes) >= len(self._table):
-            self._grow()
-            self._slot = self._probe(hashed)
-        elif id != self._looked_for:
-            self._slot = self._probe(hashed)
-        self._table[self._slot] = len(self._hashes)
-        self._hashes.append(hashed)
-        self._looked_for = None
-
-    def _probe(self, hashed: int) -> int:
         table, hashes = self._table, self._hashes
         mask = len(table) - 1
+        hashed = hash(id) & _MASK
         at = hashed & mask
         while (number := table[at]) >= 0 and hashes[number] != hashed:
             at = (at + 1) & mask
-        return at
+        self._looked_for, self._slot = id, at
+        return number
+
+    def add(self, id: str) -> None:
+        """Add an id that was not added before."""
+        number = len(self._hashes)
+        if 2 * number >= len(self._table):
+            self._grow()
+        if id is not self._looked_for:
+            self.find(id)
+        self._table[self._slot] = number
+        self._hashes.append(hash(id) & _MASK)
+        self._looked_for = None
 
     def _grow(self) -> None:
-        self._table = array("i", [_FREE]) * (4 * len(self._table))
+        table = self._table = array("i", [_FREE]) * (4 * len(self._table))
+        mask = len(table) - 1
         for number, hashed in enumerate(self._hashes):
-            self._table[self._probe(hashed)] = number
+            at = hashed & mask
+            while table[at] >= 0:
+                at = (at + 1) & mask
+            table[at] = number
+        self._looked_for = None
 
 
 class MintedIds:
@@ -121,7 +122,7 @@ class EntryTable(Container[str]):
         self._last: str | None = None
 
     def __contains__(self, id: object) -> bool:
-        return id == self._last or id in self._ids
+        return id == self._last or (isinstance(id, str) and self._ids.find(id) >= 0)
 
     def find(self, id: str) -> int:
         """The number of an entry; negative where there is none of this id."""

@@ -14,7 +14,7 @@ from typing import IO, Final
 
 from sessionstore.errors import SessionExistsError, StorageError
 from sessionstore.fork import ForkImage
-from sessionstore.image import ImageHeader, SessionImage, settled_line, settled_record
+from sessionstore.image import ImageHeader, SessionImage, settled_lines, settled_record
 from sessionstore.jsonl.encoding import text_line, transaction_line
 from sessionstore.jsonl.headers import ScopeHeader, header_line, scope_header_line
 from sessionstore.jsonl.publish import NewFile, exists, failed, remove, sync_directory, temporary_beside
@@ -62,7 +62,7 @@ def fork_lines(image: ForkImage, source: FileSnapshot) -> Iterator[bytes]:
     """The lines of a fork of a format-4 file: already in order, and mostly taken as they stand."""
     for taken in source.main_lines(image.selection):
         if isinstance(taken, bytes):
-            yield settled_line(taken) + b"\n"
+            yield settled_lines(taken) + b"\n"
         elif isinstance(taken, ValueRecord):
             yield transaction_line([image.rewrite(taken)])
         else:

@@ -95,7 +95,7 @@ class FileSnapshot(SessionSnapshot):
         return self._choice(selection).among(self._lines(self._source))
 
     def main_lines(self, selection: Selection) -> Iterator[bytes | Record]:
-        """What :meth:`read` gives of the main file, entries as the text that they came in.
+        """What :meth:`read` gives of the main file, runs of entries as the text that they came in.
 
         Lines of which nothing is taken but entries are not decoded again.
         """
