@@ -23,11 +23,17 @@ def main() -> None:
     options = _parser().parse_args()
     names = options.only or [name for name in SECTIONS if name != "peers" or options.against]
     with tempfile.TemporaryDirectory(prefix="sessionstore-bench-", dir=options.folder) as folder:
-        context = Context(Console(), Path(folder), options.quick, options.store, options.against)
+        context = Context(_console(), Path(folder), options.quick, options.store, options.against)
         for name in names:
             SECTIONS[name](context)
     if options.chart is not None:
         draw(context.reports, options.chart)
+
+
+def _console() -> Console:
+    """The terminal, or a file in which no table is squeezed."""
+    console = Console()
+    return console if console.is_terminal else Console(width=160)
 
 
 def _parser() -> argparse.ArgumentParser:
