@@ -18,7 +18,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -57,6 +57,65 @@ def administration(url: URL | str) -> Iterator[Callable[[str], list[Any]]]:
         yield execute
 
 
+@dataclass
+class PrivateServer:
+    """A server on data of its own, that can be killed and started again."""
+
+    command: list[Any]
+    url: URL
+    arguments: Mapping[str, Any]
+    stop_signal: signal.Signals
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers. Raises ``UnavailableError`` when it does not."""
+        log: Path = self.arguments["cwd"] / "log"
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [str(part) for part in self.command],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                **self.arguments,
+            )
+        deadline = time.monotonic() + READY_SECONDS
+        while True:
+            try:
+                _check_answers(self.url)
+                return
+            except ImportError as error:
+                raise UnavailableError(_first_line(error)) from error
+            except DBAPIError as error:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    name = Path(self.command[0]).name
+                    tail = log.read_text(encoding="utf-8", errors="replace").strip()[-300:]
+                    raise UnavailableError(f"{name} does not answer: {tail}") from error
+            time.sleep(0.1)  # the server's start cannot be waited for in another way
+
+    def stop(self) -> None:
+        """End it in good order, if it runs."""
+        if self._process is None:
+            return
+        self._process.send_signal(self.stop_signal)
+        try:
+            self._process.wait(READY_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it and every process that it started, at once."""
+        assert self._process is not None
+        pid = self._process.pid
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        for one in (pid, *children):
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        self._process.wait()
+        # The next server waits for the memory that they share.
+        while any(Path(f"/proc/{child}").exists() for child in children):
+            time.sleep(0.01)
+        self._process = None
+
+
 class Family(ABC):
     """One kind of server: how to find it, start it, and make databases on it."""
 
@@ -70,8 +129,15 @@ class Family(ABC):
         """The default accounts of a server on the standard local port."""
 
     @abstractmethod
+    def install_private(self, folder: Path, *, durable: bool = False) -> PrivateServer:
+        """A server on data in ``folder``, not yet started; only a durable one may be killed."""
+
     def start_private(self, folder: Path, stack: ExitStack) -> URL:
         """Start a server on data in ``folder``; ``stack`` stops it."""
+        server = self.install_private(folder)
+        stack.callback(server.stop)
+        server.start()
+        return server.url
 
     @abstractmethod
     def start_container(self, stack: ExitStack) -> URL:
@@ -102,7 +168,7 @@ class PostgreSql(Family):
         users = dict.fromkeys(["postgres", getpass.getuser()])
         return [self.local_url(user, self.port, "postgres") for user in users]
 
-    def start_private(self, folder: Path, stack: ExitStack) -> URL:
+    def install_private(self, folder: Path, *, durable: bool = False) -> PrivateServer:
         binaries = _folder_with(
             ("initdb", "postgres"),
             "/usr/lib/postgresql/*/bin",
@@ -115,13 +181,15 @@ class PostgreSql(Family):
             [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"],
             process,
         )
-        options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": folder, "fsync": "off"}
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": folder,
+            "fsync": "on" if durable else "off",
+        }
         command = [binaries / "postgres", "-D", data, "-p", port]
         for option, setting in options.items():
             command += ["-c", f"{option}={setting}"]
-        url = self.local_url("postgres", port, "postgres")
-        _serve(command, url, process, signal.SIGINT, stack)
-        return url
+        return PrivateServer(command, self.local_url("postgres", port, "postgres"), process, signal.SIGINT)
 
     def start_container(self, stack: ExitStack) -> URL:
         from testcontainers.community.postgres import PostgresContainer
@@ -153,7 +221,7 @@ class MariaDb(Family):
     def local_accounts(self) -> Iterable[URL]:
         return [self.local_url("root", self.port)]
 
-    def start_private(self, folder: Path, stack: ExitStack) -> URL:
+    def install_private(self, folder: Path, *, durable: bool = False) -> PrivateServer:
         server = _binary("mariadbd")
         installer = _binary("mariadb-install-db")
         process = _process_arguments(folder, "mysql")
@@ -175,11 +243,9 @@ class MariaDb(Family):
             f"--socket={folder / 'socket'}",
             f"--port={port}",
             "--bind-address=127.0.0.1",
-            "--innodb-flush-log-at-trx-commit=0",
+            f"--innodb-flush-log-at-trx-commit={1 if durable else 0}",
         ]
-        url = self.local_url("root", port)
-        _serve(command, url, process, signal.SIGTERM, stack)
-        return url
+        return PrivateServer(command, self.local_url("root", port), process, signal.SIGTERM)
 
     def start_container(self, stack: ExitStack) -> URL:
         from testcontainers.community.mysql import MySqlContainer
@@ -335,38 +401,6 @@ def _run(command: list[Any], process: Mapping[str, Any]) -> None:
         raise UnavailableError(
             f"{Path(command[0]).name} failed: {(done.stderr or done.stdout).strip()[-300:]}"
         )
-
-
-def _serve(
-    command: list[Any], url: URL, arguments: Mapping[str, Any], stop_signal: signal.Signals, stack: ExitStack
-) -> None:
-    log: Path = arguments["cwd"] / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [str(part) for part in command], stdout=output, stderr=subprocess.STDOUT, **arguments
-        )
-    stack.callback(_stop, process, stop_signal)
-    deadline = time.monotonic() + READY_SECONDS
-    while True:
-        try:
-            _check_answers(url)
-            return
-        except ImportError as error:
-            raise UnavailableError(_first_line(error)) from error
-        except DBAPIError as error:
-            if process.poll() is not None or time.monotonic() > deadline:
-                tail = log.read_text(encoding="utf-8", errors="replace").strip()[-300:]
-                raise UnavailableError(f"{Path(command[0]).name} does not answer: {tail}") from error
-        time.sleep(0.1)  # the server's start cannot be waited for in another way
-
-
-def _stop(process: subprocess.Popen[bytes], stop_signal: signal.Signals) -> None:
-    process.send_signal(stop_signal)
-    try:
-        process.wait(READY_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _free_port() -> int:

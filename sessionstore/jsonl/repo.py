@@ -291,6 +291,10 @@ class JsonlSessionRepo(SessionRepo):
     # -- checking ------------------------------------------------------------------------------------
 
     def _check_container(self) -> builtins.list[str]:
+        """Files that are called like sessions and are none, or cannot be read, or lie elsewhere.
+
+        A file under a temporary name belongs to a writer that works now or was stopped: no damage.
+        """
         problems: builtins.list[str] = []
         for path in self._folders.files():
             try:
@@ -302,11 +306,6 @@ class JsonlSessionRepo(SessionRepo):
                 header = found.header
                 home = self._folders.path(header.id, header.created_at, header.cwd)
                 problems.append(f"{path}: holds session {header.id!r}, which belongs in {home}")
-        for folder in self._folders.folders():
-            problems.extend(
-                f"{left}: was being written when its writer stopped; nothing needs it"
-                for left in sorted(folder.glob(f"*{TEMPORARY_SUFFIX}"))
-            )
         return problems
 
     def _check_session(self, session: SessionRef) -> builtins.list[str]:

@@ -5,7 +5,7 @@ A module of its own, since the process has to import it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from sessionstore import (
+    CommitResult,
     ForkBranch,
     ForkTree,
     NewCustomEntry,
@@ -20,6 +21,8 @@ from sessionstore import (
     NewUsageRow,
     Session,
     SessionMetadata,
+    SessionScope,
+    Write,
     append_list,
     insert_entry,
     insert_usage,
@@ -58,11 +61,13 @@ def configure(session: Session) -> None:
     )
 
 
-def commit_turn(session: Session, number: int, payload: str = "") -> None:
+def commit_turn(
+    session: Session, number: int, payload: str = "", also: Sequence[Write[SessionScope]] = ()
+) -> CommitResult:
     """One transaction: the entry of this number, an aside off the path, tip, name, value, element, usage."""
     parent = turn_id(number - 1) if number > 1 else None
     id = turn_id(number)
-    session.commit(
+    return session.commit(
         [
             insert_entry(NewMessageEntry(id, parent, {"role": "user", "content": f"{number} {payload}"})),
             insert_entry(NewCustomEntry(f"aside-{number}", parent, "aside")),
@@ -71,12 +76,16 @@ def commit_turn(session: Session, number: int, payload: str = "") -> None:
             set_value(COUNT, number),
             append_list(LOG, number),
             insert_usage(NewUsageRow(f"usage-{number}", USAGE, entry_id=id)),
+            *also,
         ]
     )
 
 
-def turns_in(session: Session, fork: ForkBranch | ForkTree) -> int:
-    """The turns that a fork holds; fails when it is not the source as of one commit."""
+def turns_in(session: Session, fork: ForkBranch | ForkTree, *, older: int = 0) -> int:
+    """The turns that a fork holds; fails when it is not the source as of one commit.
+
+    ``older`` messages were in the session before its first turn.
+    """
     count = int(session.get_name() or 0)
     turns = [turn_id(number) for number in range(1, count + 1)]
     tip = session.get_value(branch_tip("main"))
@@ -87,7 +96,7 @@ def turns_in(session: Session, fork: ForkBranch | ForkTree) -> int:
     asides = sorted(entry.id for entry in session.find_entries(type="custom"))
     with_asides = isinstance(fork, ForkTree)
     assert asides == sorted(f"aside-{number}" for number in range(1, count + 1) if with_asides)
-    assert session.get_stats().message_count == count
+    assert session.get_stats().message_count == older + count
     if fork.include_application_state:
         stored = session.get_value(COUNT)
         assert (stored.value if stored else 0) == count

@@ -14,12 +14,12 @@ from server.processes import MARKS, assert_written, write_turn
 from server.support import ask, wait_until
 from servers import (
     FAMILIES,
+    PrivateServer,
     UnavailableError,
     _folder_with,
     _free_port,
     _process_arguments,
     _run,
-    _serve,
 )
 from sqlalchemy import make_url
 
@@ -82,7 +82,9 @@ def _start(stack: ExitStack) -> Pair:
     command = [binaries / "postgres", "-D", data, "-p", port]
     for option, setting in options.items():
         command += ["-c", f"{option}={setting}"]
-    _serve(command, replica, process, SIGINT, stack)
+    server = PrivateServer(command, replica, process, SIGINT)
+    stack.callback(server.stop)
+    server.start()
     return Pair(*(url.render_as_string(hide_password=False) for url in (primary, replica)))
 
 
