@@ -95,6 +95,8 @@ def _paged(store: Storage, address: Any) -> list[Any]:
         cursor = None
         while page := store.read_list(address, cursor=cursor, order=order, limit=_PAGE):
             found.append(page)
+            if page[-1].seq == cursor:  # a cursor that is not exclusive would never end
+                break
             cursor = page[-1].seq
     return found
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from agreement import material
-from agreement.machine import AgreementMachine, Key, Side
+from agreement.machine import LEAST_LIKELY, AgreementMachine, Key, Side
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
@@ -13,7 +14,7 @@ from sessionstore.session import Branch
 from sessionstore.testing.material import figures, message
 from sessionstore.writes import AppendList, DeleteList, DeleteValue, RetireScope, SetValue, Write
 
-which = st.integers(0, 5)
+which = st.integers(0, LEAST_LIKELY)
 
 
 def _open(machine: Any) -> bool:
@@ -26,102 +27,124 @@ class ContentMachine(AgreementMachine):
     # -- transactions ------------------------------------------------------------------------
 
     @precondition(_open)
-    @rule(which=which, writes=material.transactions, below=st.booleans())
-    def commit(self, which: int, writes: list[Write[Any]], below: bool) -> None:
-        """A transaction, on the mutation line or below it."""
+    @rule(which=which, several=st.lists(material.transactions, min_size=1, max_size=3), below=st.booleans())
+    def commit(self, which: int, several: list[list[Write[Any]]], below: bool) -> None:
+        """Transactions, on the mutation line or below it."""
         key = self.an_open(which)
-        given = material.built(writes, self.ids_of(key))
-        if below:
-            self.both(lambda side: side.sessions[key].storage.commit(given))
-        else:
-            self.both(lambda side: side.sessions[key].commit(given))
-        self.check(key, material.places(given))
+        for writes in several:
+            given = material.built(writes, self.ids_of(key))
+            if below:
+                self.both(lambda side, given=given: side.sessions[key].storage.commit(given))
+            else:
+                self.on_line(key, lambda side, given=given: side.sessions[key].commit(given))
+            self.check(key, material.places(given))
 
     @precondition(_open)
-    @rule(which=which, write=material.single_writes)
-    def write_one(self, which: int, write: Write[Any]) -> None:
-        """One write through the method of its kind."""
+    @rule(which=which, writes=st.lists(material.single_writes, min_size=1, max_size=4))
+    def write_single(self, which: int, writes: list[Write[Any]]) -> None:
+        """Single writes through the methods of their kinds."""
         key = self.an_open(which)
-        self.both(lambda side: _by_method(side, key, write))
-        self.check(key, material.places([write]))
+        for write in writes:
+            self.on_line(key, lambda side, write=write: _by_method(side, key, write))
+            self.check(key, material.places([write]))
 
     @precondition(_open)
     @rule(
         which=which,
         address=material.lists,
         tags=st.lists(material.tags, min_size=2, max_size=6),
-        options=material.list_options,
+        pages=st.lists(material.list_options, min_size=1, max_size=3),
     )
-    def append_many(self, which: int, address: Any, tags: list[str | None], options: dict[str, Any]) -> None:
-        """A list long enough for several pages, and a page of it."""
+    def append_many(
+        self, which: int, address: Any, tags: list[str | None], pages: list[dict[str, Any]]
+    ) -> None:
+        """A list long enough for several pages, and some of them."""
         key = self.an_open(which)
         for index, tag in enumerate(tags):
-            self.both(lambda side, index=index, tag=tag: side.sessions[key].append_list(address, index, tag))
-        self.both(lambda side: side.sessions[key].read_list(address, **options))
+            self.on_line(
+                key, lambda side, index=index, tag=tag: side.sessions[key].append_list(address, index, tag)
+            )
+        for page in pages:
+            self.both(lambda side, page=page: side.sessions[key].read_list(address, **page))
         self.check(key, [(address.namespace, address.key, address.scope)])
 
-    @precondition(_open)
-    @rule(which=which)
-    def read_all_places(self, which: int) -> None:
-        """Everything that was ever written at any place of a session."""
-        key = self.an_open(which)
-        self.check(key, list(self.places[key]))
+    def on_line(self, key: Key, call: Callable[[Side], object]) -> bool:
+        """A write that a running mutation of this thread refuses; made once that has ended."""
+        if key in self.model.mutations:
+            self.both(call)
+            self.end_mutation(key)
+        return self.both(call)
 
     # -- reads -------------------------------------------------------------------------------
 
     @precondition(_open)
-    @rule(which=which, query=material.session_queries)
-    def read_session(self, which: int, query: material.Query) -> None:
-        """A read through the session, and through its mutation when one runs."""
+    @rule(which=which, queries=st.lists(material.session_queries, min_size=1, max_size=5))
+    def read_session(self, which: int, queries: list[material.Query]) -> None:
+        """Reads through the session, and through its mutation when one runs."""
         key = self.an_open(which)
         ids = self.ids_of(key)
-        self.both(lambda side: query.ask(side.sessions[key], ids))
-        if key in self.model.mutations:
-            self.both(lambda side: query.ask(side.mutations[key], ids))
+        for query in queries:
+            self.both(lambda side, query=query: query.ask(side.sessions[key], ids))
+            if key in self.model.mutations:
+                self.both(lambda side, query=query: query.ask(side.mutations[key], ids))
 
     @precondition(_open)
-    @rule(which=which, query=material.store_queries)
-    def read_store(self, which: int, query: material.Query) -> None:
-        """A read through the store."""
+    @rule(which=which, queries=st.lists(material.store_queries, min_size=1, max_size=5))
+    def read_store(self, which: int, queries: list[material.Query]) -> None:
+        """Reads through the store, after everything that was ever written at any place."""
         key = self.an_open(which)
+        self.check(key, list(self.places[key]))
         ids = self.ids_of(key)
-        self.both(lambda side: query.ask(side.sessions[key].storage, ids))
+        for query in queries:
+            self.both(lambda side, query=query: query.ask(side.sessions[key].storage, ids))
 
     # -- mutations ---------------------------------------------------------------------------
 
     @precondition(_open)
-    @rule(which=which)
-    def begin_mutation(self, which: int) -> None:
-        """The second one of a session from the same thread is refused."""
-        key = self.an_open(which)
+    @rule(
+        order=st.permutations(range(3)),
+        attempts=st.lists(material.transactions, min_size=1, max_size=3),
+        overtaking=st.one_of(st.none(), material.transactions),
+        hold=st.booleans(),
+    )
+    def mutate(
+        self,
+        order: list[int],
+        attempts: list[list[Write[Any]]],
+        overtaking: list[Write[Any]] | None,
+        hold: bool,
+    ) -> None:
+        """Mutations of several sessions at once; each commits once, unless it was overtaken.
+
+        The last one may stay, and refuse what the rules after this one try.
+        """
+        keys = list(dict.fromkeys(map(self.an_open, order)))
+        for key in keys:
+            self._begin(key)
+        for writes in attempts:
+            for key in keys:
+                if overtaking is not None:
+                    self._commit(key, overtaking, lambda side, key=key: side.sessions[key].storage)
+                self._commit(key, writes, lambda side, key=key: side.mutations[key])
+        for key in keys[hold:]:
+            self.end_mutation(key)
+
+    def _begin(self, key: Key) -> None:
+        """The second mutation of a session from the same thread is refused."""
 
         def begin(side: Side) -> None:
             side.mutations[key] = side.sessions[key].begin_mutation()
 
         self.both(begin)
 
-    @precondition(lambda machine: machine.model.mutations)
-    @rule(which=which, writes=material.transactions, end=st.booleans())
-    def commit_mutation(self, which: int, writes: list[Write[Any]], end: bool) -> None:
-        """The commit of a mutation, its second one, or one that was overtaken."""
-        keys = list(self.model.mutations)
-        key = keys[which % len(keys)]
+    def _commit(self, key: Key, writes: list[Write[Any]], to: Callable[[Side], Any]) -> None:
         given = material.built(writes, self.ids_of(key))
-        self.both(lambda side: side.mutations[key].commit(given))
-        if end:
-            self.end_mutation(key)
+        self.both(lambda side: to(side).commit(given))
         self.check(key, material.places(given))
-
-    @precondition(lambda machine: machine.model.mutations)
-    @rule(which=which)
-    def end_one(self, which: int) -> None:
-        """End a mutation that may not have committed."""
-        keys = list(self.model.mutations)
-        self.end_mutation(keys[which % len(keys)])
 
     def end_mutation(self, key: Key) -> None:
         """After its end a mutation gives nothing."""
-        ended = self.model.mutations.get(key), self.subject.mutations.get(key)
+        ended = self.model.mutations[key], self.subject.mutations[key]
         self.both(lambda side: side.mutations[key].end())
         self.both(lambda side: ended[side is self.subject].get_stats())
         for side in (self.model, self.subject):
@@ -140,7 +163,7 @@ class ContentMachine(AgreementMachine):
         """A branch at any entry, an old one too; configured so that it can be forked."""
         key = self.an_open(which)
         place = material.resolved(at, self.ids_of(key))
-        made = self.both(lambda side: side.sessions[key].create_branch(name, place))
+        made = self.on_line(key, lambda side: side.sessions[key].create_branch(name, place))
         if made and configured:
             self.both(lambda side: side.sessions[key].commit(material.lane(name)))
         self.check(key)
@@ -152,10 +175,11 @@ class ContentMachine(AgreementMachine):
         key = self.an_open(which)
         for index, text in enumerate(texts):
             usage = figures(index, 0.1) if index % 2 else None
-            self.both(
+            self.on_line(
+                key,
                 lambda side, text=text, usage=usage: _branch(side, key, name).append_message(
                     message(text), usage=usage
-                )
+                ),
             )
         self.both(lambda side: _branch(side, key, name).append_custom_entry("note", texts))
         self.check(key)
@@ -174,7 +198,7 @@ class ContentMachine(AgreementMachine):
     def set_name(self, which: int, name: str | None) -> None:
         """The name of a session."""
         key = self.an_open(which)
-        self.both(lambda side: side.sessions[key].set_name(name))
+        self.on_line(key, lambda side: side.sessions[key].set_name(name))
         self.both(lambda side: side.sessions[key].get_name())
 
     @precondition(_open)
@@ -183,7 +207,7 @@ class ContentMachine(AgreementMachine):
         """The label of an entry."""
         key = self.an_open(which)
         id = material.resolved(entry, self.ids_of(key))
-        self.both(lambda side: side.sessions[key].set_label(id, label))
+        self.on_line(key, lambda side: side.sessions[key].set_label(id, label))
         self.both(lambda side: side.sessions[key].get_label(id))
 
 

@@ -10,11 +10,15 @@ from agreement.machine import AWAY, HOME, Key, Side
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from sessionstore.errors import SessionStoreError
 from sessionstore.fork import Fork, ForkBranch, ForkTree
 from sessionstore.transfer import copy_session
 
 _containers = st.sampled_from((HOME, HOME, HOME, AWAY))
+
+
+def _cwd_of(id: str) -> str | None:
+    """The same for each id: some stores keep ids unique in a container, others in a cwd."""
+    return (None, "/work", "/Work ")[len(id) % 3]
 
 
 def _known(machine: Any) -> bool:
@@ -23,9 +27,6 @@ def _known(machine: Any) -> bool:
 
 class LifecycleMachine(ContentMachine):
     """All rules."""
-
-    def _id(self, which: int) -> str:
-        return self.session_ids[which % len(self.session_ids)]
 
     @initialize()
     def begin(self) -> None:
@@ -43,11 +44,9 @@ class LifecycleMachine(ContentMachine):
     @rule(at=_containers, which=which)
     def create(self, at: str, which: int) -> None:
         """A session, under an id that may have been another's."""
-        id = self._id(which)
+        id = self.session_ids[which % len(self.session_ids)]
         key = at, id
-        # Ids are unique in a container, or in a cwd: the same id always has the same cwd.
-        cwd = (None, "/work", "/Work ")[len(id) % 3]
-        self.both(lambda side: side.keep(key, side.repositories[at].create(id=id, cwd=cwd)))
+        self.both(lambda side: side.keep(key, side.repositories[at].create(id=id, cwd=_cwd_of(id))))
         self.check_listed(at)
 
     @precondition(_known)
@@ -73,7 +72,7 @@ class LifecycleMachine(ContentMachine):
             session.close()
             side.forget(key)
 
-        if self.both(close):
+        if self.on_line(key, close):
             self.both(lambda side: side.closed[key].get_stats())
             self.both(lambda side: side.closed[key].commit([]))
             self.both(lambda side: side.closed[key].close())
@@ -114,7 +113,10 @@ class LifecycleMachine(ContentMachine):
     @rule(source=which, at=_containers, number=which, fork=st.data())
     def fork(self, source: int, at: str, number: int, fork: st.DataObject) -> None:
         """A branch or the tree of a session, open or closed, of this container or of the other."""
-        origin, key = self.a_known(source), (at, self._id(number))
+        origin = self.a_known(source)
+        # A fork has the cwd of its source.
+        ids = [id for id in self.session_ids if _cwd_of(id) == _cwd_of(origin[1])]
+        key = at, ids[number % len(ids)]
         wanted = self._drawn_fork(fork, origin)
 
         def make(side: Side) -> object:
@@ -123,7 +125,7 @@ class LifecycleMachine(ContentMachine):
             )
             return side.keep(key, session)
 
-        if self._free_of_cwds(key, origin) and self.both(make):
+        if self.both(make):
             self.check(key)
         self.check_listed(at)
 
@@ -153,17 +155,8 @@ class LifecycleMachine(ContentMachine):
             side.metadata[key] = made
             return made
 
-        if self._free_of_cwds(key, (at, id)) and self.both(copy):
+        if self.both(copy):
             self.check(key)
-
-    def _free_of_cwds(self, key: Key, origin: Key) -> bool:
-        """Whether the id has one cwd only when a session with the origin's cwd takes it."""
-        try:
-            taken = self.model.repositories[key[0]].get(key[1])
-            source = self.model.repositories[origin[0]].get(origin[1])
-        except SessionStoreError:
-            return True
-        return taken.cwd == source.cwd
 
     @rule(at=_containers)
     def reopen(self, at: str) -> None:

@@ -25,6 +25,9 @@ from sessionstore.testing import ManualClock
 HOME, AWAY = "home", "away"
 """Two containers of the same kind; sessions are forked and copied between them."""
 
+LEAST_LIKELY = 5
+"""A choice that means something rare."""
+
 Key = tuple[str, str]
 """A session: its container and its id."""
 
@@ -128,9 +131,15 @@ class AgreementMachine(RuleBasedStateMachine):
         return keys[which % len(keys)]
 
     def a_known(self, which: int) -> Key:
-        """One of the sessions that were ever seen."""
-        keys = list(self.model.metadata)
-        return keys[which % len(keys)]
+        """One of the sessions that there are; rarely one that there once was."""
+        there = {
+            (at, metadata.id)
+            for at, repository in self.model.repositories.items()
+            for metadata in repository.list()
+        }
+        ever = list(self.model.metadata)
+        keys = [key for key in ever if key in there]
+        return ever[which % len(ever)] if not keys or which == LEAST_LIKELY else keys[which % len(keys)]
 
     def ids_of(self, key: Key) -> list[str]:
         """The ids of the entries that a session has."""

@@ -37,7 +37,7 @@ from sessionstore.writes import (
 NAMES: Final = ("a", "A", "a ", "\u00e1", "a\u0301", "\u2028", "😀", "b_%")
 ENTRY_IDS: Final = (*NAMES, "e1", "e2", "e3", "E3", "1e5", "100000", "/", "\\")
 BRANCHES: Final = ("main", "Main", "main ", "😀")
-SESSION_IDS: Final = ("s", "s ", "\u00e1", "a\u0301", "😀/%")
+SESSION_IDS: Final = ("s", "s ", "\u00e1", "a\u0301", "😀/%", "\u2028//")
 CASE_SENSITIVE_IDS: Final = (*SESSION_IDS, "S")
 TAGS: Final = ("t", "T", "t ", "😀")
 NAMESPACES: Final = ("app", "App", "app ", "app.😀")
