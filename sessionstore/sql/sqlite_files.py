@@ -7,7 +7,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -65,7 +66,7 @@ def open_for_reading(path: Path, busy_timeout: float) -> tuple[sqlite3.Connectio
 
 
 def peek(path: Path, busy_timeout: float, read: Callable[[sqlite3.Connection], R]) -> R:
-    """Open for one short read.
+    """Open for one short read. Raises :class:`DatabaseMissingError`, also if the file vanishes meanwhile.
 
     A database whose log is empty is read as immutable, which is twice as fast and makes no files
     beside it; that counts only if neither has changed by the end. Else it is opened for reading.
@@ -83,11 +84,22 @@ def peek(path: Path, busy_timeout: float, read: Callable[[sqlite3.Connection], R
                 return result
         finally:
             raw.close()
-    raw, _ = open_for_reading(path, busy_timeout)
+    with _told_when_gone(path):
+        raw, _ = open_for_reading(path, busy_timeout)
+        try:
+            return read(raw)
+        finally:
+            raw.close()
+
+
+@contextmanager
+def _told_when_gone(path: Path) -> Generator[None]:
+    """Raise :class:`DatabaseMissingError` for what SQLite says of a file that vanished meanwhile."""
     try:
-        return read(raw)
-    finally:
-        raw.close()
+        yield
+    except sqlite3.Error:
+        _stat(path)
+        raise
 
 
 def _quiet_state(path: Path) -> tuple[int, ...] | None:
@@ -198,11 +210,12 @@ class FileConnections:
         try:
             raw = self._idle.pop()
         except IndexError:
-            if self._read_only:
-                raw, reusable = open_for_reading(self._path, self._busy_timeout)
-                token = token if reusable else None
-            else:
-                raw = open_existing(self._path, self._durability, self._busy_timeout)
+            with _told_when_gone(self._path):
+                if self._read_only:
+                    raw, reusable = open_for_reading(self._path, self._busy_timeout)
+                    token = token if reusable else None
+                else:
+                    raw = open_existing(self._path, self._durability, self._busy_timeout)
         self._used.add(raw)
         return raw, token
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -34,6 +35,8 @@ def main() -> int:
             found |= bool(report.findings)
     if found:
         print(f"the stores in which something was found are in {folder}")
+    else:
+        shutil.rmtree(folder)
     return int(found)
 
 

@@ -35,7 +35,7 @@ from sessionstore import (
 from sessionstore.image import ImageHeader, SessionImage
 from sessionstore.opening import open_repository
 from sessionstore.repository import SessionRepo
-from sessionstore.sql import sqlite_building
+from sessionstore.sql import sqlite_building, sqlite_files
 from sessionstore.sql.directory import SqliteDirectorySessionRepo, session_file_name
 from sessionstore.sql.repo import SqlSessionRepo
 from sessionstore.usage import SessionStats
@@ -521,6 +521,29 @@ def test_deleting_removes_the_file_and_its_log(tmp_path: Path) -> None:
         repo.delete("s")
         keeper.close()
         assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("opener", ["open_for_reading", "open_existing"])
+def test_a_file_that_vanishes_while_it_is_opened_is_missing(
+    tmp_path: Path, opener: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SQLite tells what it happens to meet, an I/O error among others, of a file that somebody deletes."""
+
+    def vanishing(path: Path, *_: object) -> None:
+        path.unlink(missing_ok=True)
+        raise sqlite3.OperationalError("disk I/O error")
+
+    # What waits in the log of an open session keeps the list from reading the file without one.
+    with directory(tmp_path) as owner, owner.create(id="s") as session, directory(tmp_path) as repo:
+        session.set_value(V, 1)
+        monkeypatch.setattr(sqlite_files, opener, vanishing)
+        if opener == "open_for_reading":
+            assert repo.list() == []
+            assert caplog.messages == []
+        else:
+            with pytest.raises(SessionNotFoundError):
+                repo.open("s").get_value(V)
+        monkeypatch.undo()
 
 
 # os.fork --------------------------------------------------------------------------------------

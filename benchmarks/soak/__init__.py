@@ -1,0 +1,1 @@
+"""Mixed load for as long as one likes: does anything grow?"""
