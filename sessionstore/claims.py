@@ -102,12 +102,12 @@ def _holds(claim: _Claim) -> bool:
 
 
 def _taken(key: Hashable, claim: _Claim, to_create: bool) -> SessionStoreError:
-    name = key if isinstance(key, str) else " of ".join(repr(part) for part in _parts(key))
+    name = " of ".join(repr(part) for part in _parts(key) if part != "")
     if to_create:
         state = "open" if isinstance(claim, OpenSession) else "reserved by work that is under way"
-        return SessionExistsError(f"session {name!r} exists: it is {state}")
+        return SessionExistsError(f"session {name} exists: it is {state}")
     state = "open" if isinstance(claim, OpenSession) else "being worked on"
-    return SessionAlreadyOpenError(f"session {name!r} is {state} in this repository; close it first")
+    return SessionAlreadyOpenError(f"session {name} is {state} in this repository; close it first")
 
 
 def _parts(key: Hashable) -> tuple[object, ...]:

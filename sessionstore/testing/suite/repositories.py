@@ -220,6 +220,16 @@ def created_sessions_are_open(factory: RepositoryFactory) -> None:
 
 
 @group.case()
+def what_is_open_is_named_as_python_writes_it(factory: RepositoryFactory) -> None:
+    """The errors about an open session name its id once quoted, characters that need an escape too."""
+    id = fresh_id("\u2028\\ ")
+    with trying(factory.open()) as repo, trying(repo.create(id=id, cwd="/work")):
+        refuses(SessionAlreadyOpenError, lambda: repo.open(id), repr(id))
+        refuses(SessionAlreadyOpenError, lambda: repo.delete(id), repr(id))
+        refuses(SessionExistsError, lambda: repo.create(id=id, cwd="/work"), repr(id))
+
+
+@group.case()
 def opening_by_id_and_by_metadata_is_the_same(factory: RepositoryFactory) -> None:
     """``open`` and ``delete`` take an id, or metadata of get and of list."""
     cwd = f"/{uuid.uuid4()}"
