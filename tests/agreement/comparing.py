@@ -78,7 +78,18 @@ def everything(store: Storage, places: Iterable[Address]) -> Iterator[tuple[str,
     for leaf in (id for id in ids if id not in parents):
         yield f"branch of {leaf!r}", repr(store.scan_branch(leaf))
         yield f"structure of {leaf!r}", repr(store.scan_branch_structure(leaf, order="oldest_first"))
-    yield "usage", repr(store.scan_usage())
+    if entries:
+        middle, leaf = entries[len(entries) // 2].seq, ids[-1]
+        yield "entries from the middle", repr(store.scan_entries(from_seq=middle))
+        yield "entries up to the middle", repr(store.scan_entries(to_seq=middle, order="desc"))
+        yield "branch before the middle", repr(store.scan_branch(leaf, cursor=middle))
+        yield "branch after the middle", repr(store.scan_branch(leaf, cursor=middle, order="oldest_first"))
+    rows = store.scan_usage()
+    yield "usage", repr(rows)
+    if rows:
+        middle = rows[len(rows) // 2].seq
+        yield "usage from the middle", repr(store.scan_usage(from_seq=middle))
+        yield "usage up to the middle", repr(store.scan_usage(to_seq=middle, order="desc"))
     yield "stats", repr(store.get_stats())
     yield "next number", repr(store.next_seq())
     for namespace, key, scope in places:

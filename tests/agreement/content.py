@@ -124,8 +124,11 @@ class ContentMachine(AgreementMachine):
         for writes in attempts:
             for key in keys:
                 if overtaking is not None:
-                    self._commit(key, overtaking, lambda side, key=key: side.sessions[key].storage)
-                self._commit(key, writes, lambda side, key=key: side.mutations[key])
+                    given = material.built(overtaking, self.ids_of(key))
+                    self.both(lambda side, key=key, given=given: self._commit_beside(side, key, given))
+                given = material.built(writes, self.ids_of(key))
+                self.both(lambda side, key=key, given=given: side.mutations[key].commit(given))
+                self.check(key, material.places(given))
         for key in keys[hold:]:
             self.end_mutation(key)
 
@@ -137,10 +140,13 @@ class ContentMachine(AgreementMachine):
 
         self.both(begin)
 
-    def _commit(self, key: Key, writes: list[Write[Any]], to: Callable[[Side], Any]) -> None:
-        given = material.built(writes, self.ids_of(key))
-        self.both(lambda side: to(side).commit(given))
-        self.check(key, material.places(given))
+    def _commit_beside(self, side: Side, key: Key, given: list[Write[Any]]) -> object:
+        """Commit past the session's mutation: through another handle, where a store allows two."""
+        if side is self.model or not self.two_handles:
+            return side.sessions[key].storage.commit(given)
+        at, id = key
+        with self._opened(at) as repository, repository.open(id) as session:
+            return session.storage.commit(given)
 
     def end_mutation(self, key: Key) -> None:
         """After its end a mutation gives nothing."""

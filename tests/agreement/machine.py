@@ -89,6 +89,8 @@ class AgreementMachine(RuleBasedStateMachine):
 
     open_subject: ClassVar[OpenRepository]
     session_ids: ClassVar[tuple[str, ...]]
+    two_handles: ClassVar[bool]
+    """Whether two handles of a session may write, as two processes would."""
     operations: ClassVar[int] = 0
 
     def __init__(self) -> None:

@@ -41,7 +41,7 @@ SESSION_IDS: Final = ("s", "s ", "\u00e1", "a\u0301", "😀/%", "\u2028//")
 CASE_SENSITIVE_IDS: Final = (*SESSION_IDS, "S")
 TAGS: Final = ("t", "T", "t ", "😀")
 NAMESPACES: Final = ("app", "App", "app ", "app.😀")
-KEYS: Final = ("", "k", "K", "k ", "k%", "k_x", "\uffee", "\U00010000", "k\u0301")
+KEYS: Final = ("k", "", "K", "k ", "k%", "k_x", "\uffee", "\U00010000", "k\u0301")
 EPHEMERAL: Final = tuple(map(ephemeral_scope, ("op", "Op", "op ", "o\u0301/%")))
 SCOPES: Final = (SESSION_SCOPE, *EPHEMERAL)
 
@@ -81,11 +81,17 @@ def resolved(given: Any, ids: Sequence[str]) -> Any:
     return given.of(ids) if isinstance(given, Nth) else given
 
 
-# Writes -------------------------------------------------------------------------------------
+# Writes: most at one place, where they meet --------------------------------------------------
 
-scopes = st.sampled_from((SESSION_SCOPE, SESSION_SCOPE, *SCOPES))
-namespaces = st.sampled_from((NAMESPACES[0], NAMESPACES[0], *NAMESPACES))
-keys = st.sampled_from(("k", "k", *KEYS))
+
+def _mostly(pool: Sequence[Any]) -> st.SearchStrategy[Any]:
+    """The first of a pool, or else any."""
+    return st.integers(0, 2).flatmap(lambda n: st.just(pool[0]) if n else st.sampled_from(pool))
+
+
+scopes = st.one_of(st.just(SESSION_SCOPE), _mostly(EPHEMERAL))
+namespaces = _mostly(NAMESPACES)
+keys = _mostly(KEYS)
 
 
 def _addresses(make: Any, of_scopes: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -156,7 +162,7 @@ _usage = st.builds(
         NewUsageRow, _entry_ids, _any_figures, st.booleans(), st.one_of(st.none(), _entry_ids), _details
     ),
 )
-retirements = st.builds(retire_scope, st.sampled_from(EPHEMERAL))
+retirements = st.builds(retire_scope, _mostly(EPHEMERAL))
 _lane_values = st.builds(
     set_value,
     st.one_of(st.builds(builtin.lane_config, branches), st.builds(builtin.lane_state, branches)),

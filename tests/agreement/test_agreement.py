@@ -27,7 +27,7 @@ from sessionstore.testing import ManualClock
 LONG = int(os.environ.get("SESSIONSTORE_AGREEMENT", "0"))
 
 SETTINGS = settings(
-    max_examples=LONG or 12,
+    max_examples=LONG or 10,
     stateful_step_count=50 if LONG else 30,
     derandomize=not LONG,
     database=None,
@@ -46,13 +46,14 @@ def test_a_store_agrees_with_the_one_in_memory(
     store_kind: StoreKind, new_store_url: Callable[[], str]
 ) -> None:
     urls = {HOME: new_store_url(), AWAY: new_store_url()}
-    case_sensitive = "case_sensitive_ids" in capabilities_of(store_kind)
+    capabilities = capabilities_of(store_kind)
 
     def open_subject(at: str, clock: ManualClock, ids: CountingIds) -> SessionRepo:
         return open_repository(urls[at], clock=clock, id_generator=ids)
 
     class Machine(LifecycleMachine):
-        session_ids = CASE_SENSITIVE_IDS if case_sensitive else SESSION_IDS
+        session_ids = CASE_SENSITIVE_IDS if "case_sensitive_ids" in capabilities else SESSION_IDS
+        two_handles = "visible_across_handles" in capabilities
 
     Machine.open_subject = staticmethod(open_subject)
     run_state_machine_as_test(Machine, settings=SETTINGS)
