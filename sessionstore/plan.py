@@ -32,6 +32,7 @@ from sessionstore.errors import (
     InvalidValueError,
     MissingParentError,
     MixedScopeError,
+    StorageError,
 )
 from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
 from sessionstore.scope import EphemeralScope
@@ -89,6 +90,9 @@ Step: TypeAlias = (
 
 _Numbered = TypeVar("_Numbered", bound=Step)
 
+LARGEST_NUMBER: Final = 2**53 - 1
+"""No next number is higher."""
+
 _BY_SEQ: Final = attrgetter("seq")
 
 
@@ -144,8 +148,23 @@ class CommitPlan(msgspec.Struct, frozen=True):
         total = reduce(add_usage, self.usages, before.usage)
         return SessionStats(before.message_count + self.message_count, total)
 
+    def check_numbers(self, first_seq: int) -> None:
+        """Raise ``StorageError`` where the session has no numbers left for the plan.
+
+        What can be counted so far in no time was damaged, or comes from a file that was.
+        """
+        if first_seq + len(self.steps) > LARGEST_NUMBER:
+            raise StorageError(
+                f"the session has no numbers left: its next one is {first_seq}, "
+                f"and {LARGEST_NUMBER} is the highest that every store and tool can keep"
+            )
+
     def numbered(self, first_seq: int, timestamp: int) -> CommitPlan:
-        """The same plan with the numbers from ``first_seq`` on and ``timestamp`` (Unix ms)."""
+        """The same plan with the numbers from ``first_seq`` on and ``timestamp`` (Unix ms).
+
+        Raises as :meth:`check_numbers`.
+        """
+        self.check_numbers(first_seq)
         steps = tuple([step.numbered(first_seq, timestamp) for step in self.steps])
         return CommitPlan(
             self.scope_id,

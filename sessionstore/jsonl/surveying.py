@@ -151,7 +151,7 @@ def survey_sidecar(source: SourceFile, scope_id: str, retired_at: int, taken: Ta
         records = [] if reason else _records(line)
         if records:
             reason = _scope_refusal(records, take, retired_at, taken)
-        if records and records[0].seq <= retired_at:
+        if reason is None and records and records[0].seq <= retired_at:
             survey.lost.clear()  # what was damaged comes before a dead record
         if reason:
             survey.lost.append(LostLine(number, len(line), reason))

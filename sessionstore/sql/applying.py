@@ -68,6 +68,7 @@ def apply_plan(
         message_count -= plan.message_count
     if expected_seq is not None and expected_seq != next_seq:
         raise conflict_error(expected_seq, next_seq)
+    plan.check_numbers(next_seq)
     taken, parents = _nodes(searches)
     plan.prove(parents, taken)
     _write(link, statements, session.id, plan, _Numbering(next_seq, timestamp, parents))

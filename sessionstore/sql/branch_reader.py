@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
+from sessionstore.errors import CorruptStorageError
 from sessionstore.queries import LARGEST_SEQ, BranchQuery
 from sessionstore.sql.branch_statements import CHAIN_PAGE, LARGEST_ARMS, UNBOUND_ROWS, BranchStatements
 from sessionstore.sql.dbapi import Row, Values
@@ -261,4 +262,7 @@ class BranchReader:
 
 def _range_of(row: Row) -> _Range:
     id, depth, _, high, segment_seq, stop_seq = row[:6]
-    return _Range(id, int(depth), high, int(segment_seq), None if stop_seq is None else int(stop_seq))
+    try:
+        return _Range(id, int(depth), high, int(segment_seq), None if stop_seq is None else int(stop_seq))
+    except (TypeError, ValueError):
+        raise CorruptStorageError(f"the branch index of entry {id!r} is damaged") from None

@@ -45,6 +45,10 @@ _SQLITE_CANNOT_OPEN: Final = 14
 
 def sqlite_failure(error: Exception, where: str) -> Failure:
     """``where`` is the database's path; SQLite's messages hold names and places, no data."""
+    if isinstance(error, UnicodeDecodeError):
+        return Failure(Kind.FAILED, CorruptStorageError("a text in the database is not UTF-8", path=where))
+    if isinstance(error, OverflowError):
+        return Failure(Kind.FAILED, CorruptStorageError("a number in the database is too high", path=where))
     code = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & _SQLITE_PRIMARY
     text = str(error)

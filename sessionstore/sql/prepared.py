@@ -17,6 +17,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import Delete, Insert, Update
 from sqlalchemy.types import TypeEngine
 
+from sessionstore.sql.column_types import row_check
 from sessionstore.sql.dbapi import Row, Values
 from sessionstore.sql.types import ExactText, is_mysql_family
 
@@ -28,7 +29,7 @@ T = TypeVar("T")
 class Prepared:
     """A compiled statement. ``sql`` has one placeholder for each value of :meth:`bind`."""
 
-    __slots__ = ("_constants", "_convert_result", "_pick", "_slots", "sql")
+    __slots__ = ("_check_result", "_constants", "_convert_result", "_pick", "_slots", "sql")
 
     def __init__(
         self,
@@ -65,6 +66,7 @@ class Prepared:
             [places[name] for name in order],
             [None if parameter is None else _bind_converter(parameter.type, dialect) for parameter in bound],
         )
+        self._check_result = row_check(statement) if dialect.name == "sqlite" else None
         self._convert_result = _row_converter(_result_types(statement), dialect)
 
     def _init_bind(self, order: list[int], converters: list[Converter | None]) -> None:
@@ -96,7 +98,9 @@ class Prepared:
         return [self.bind(values) for values in rows]
 
     def result(self, rows: Sequence[Row]) -> list[Row]:
-        """Fetched rows as Python values."""
+        """Fetched rows as Python values. Raises ``CorruptStorageError`` for a value of a wrong type."""
+        if self._check_result is not None and rows:
+            self._check_result(rows)
         if self._convert_result is not None:
             return self._convert_result(rows)
         return rows if isinstance(rows, list) else list(rows)

@@ -18,7 +18,8 @@ class SqliteDialect(SqlDialect):
     """Transactions are begun in words: what the driver would begin by itself is a deferred one."""
 
     name = "sqlite"
-    errors = (sqlite3.Error,)
+    # The last two come of damage: texts that are not UTF-8, numbers that what is derived overflows.
+    errors = (sqlite3.Error, UnicodeDecodeError, OverflowError)
     update_returns = True
     batches_deletes = True
     unfetched_runs_on = True

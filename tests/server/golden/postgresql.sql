@@ -280,7 +280,7 @@ WHERE entries.session_id = %s::VARCHAR COLLATE "C" AND entries.segment_seq = %s:
 
 -- single write: append_element
 WITH taken AS
-(UPDATE sessions SET modified_at=%s::BIGINT, next_seq=(sessions.next_seq + %s::BIGINT) WHERE sessions.id = %s::VARCHAR COLLATE "C" AND sessions.created_at = %s::BIGINT AND sessions.next_seq = coalesce(%s::BIGINT, sessions.next_seq) RETURNING sessions.id, sessions.next_seq, sessions.message_count, sessions.usage),
+(UPDATE sessions SET modified_at=%s::BIGINT, next_seq=(sessions.next_seq + %s::BIGINT) WHERE sessions.id = %s::VARCHAR COLLATE "C" AND sessions.created_at = %s::BIGINT AND sessions.next_seq = coalesce(%s::BIGINT, sessions.next_seq) AND sessions.next_seq < 9007199254740991 RETURNING sessions.id, sessions.next_seq, sessions.message_count, sessions.usage),
 written AS
 (INSERT INTO list_values (session_id, seq, scope_id, namespace, key, value, tag) SELECT taken.id AS id, taken.next_seq - %s::BIGINT AS anon_1, %s::VARCHAR COLLATE "C" AS anon_2, %s::VARCHAR COLLATE "C" AS anon_3, %s::VARCHAR COLLATE "C" AS anon_4, %s::VARCHAR AS anon_5, %s::VARCHAR COLLATE "C" AS anon_6
 FROM taken)
@@ -289,7 +289,7 @@ FROM taken;
 
 -- single write: set_value
 WITH taken AS
-(UPDATE sessions SET modified_at=%s::BIGINT, next_seq=(sessions.next_seq + %s::BIGINT) WHERE sessions.id = %s::VARCHAR COLLATE "C" AND sessions.created_at = %s::BIGINT AND sessions.next_seq = coalesce(%s::BIGINT, sessions.next_seq) RETURNING sessions.id, sessions.next_seq, sessions.message_count, sessions.usage),
+(UPDATE sessions SET modified_at=%s::BIGINT, next_seq=(sessions.next_seq + %s::BIGINT) WHERE sessions.id = %s::VARCHAR COLLATE "C" AND sessions.created_at = %s::BIGINT AND sessions.next_seq = coalesce(%s::BIGINT, sessions.next_seq) AND sessions.next_seq < 9007199254740991 RETURNING sessions.id, sessions.next_seq, sessions.message_count, sessions.usage),
 written AS
 (INSERT INTO scalar_values (session_id, seq, scope_id, namespace, key, value) SELECT taken.id AS id, taken.next_seq - %s::BIGINT AS anon_1, %s::VARCHAR COLLATE "C" AS anon_2, %s::VARCHAR COLLATE "C" AS anon_3, %s::VARCHAR COLLATE "C" AS anon_4, %s::VARCHAR AS anon_5
 FROM taken ON CONFLICT (session_id, scope_id, namespace, key) DO UPDATE SET seq = excluded.seq, value = excluded.value)

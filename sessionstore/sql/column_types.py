@@ -1,0 +1,72 @@
+"""Proof that rows hold what their columns are declared to hold.
+
+SQLite stores any value in any column. What this library wrote is of the column's type; a database
+that was damaged, or made by somebody else, may hold anything, and no reader expects that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Column, ColumnElement, CompoundSelect, Delete, Insert, Select, TypeDecorator, Update
+
+from sessionstore.errors import CorruptStorageError
+from sessionstore.sql.dbapi import Row
+
+_FEW: Final = 16
+"""Rows up to which a loop costs less than a conversion."""
+
+Kinds = frozenset[type]
+"""The types that a value may be of; empty where anything goes."""
+
+
+def row_check(statement: Any) -> Callable[[Sequence[Row]], None] | None:
+    """What raises ``CorruptStorageError`` for rows that ``statement`` cannot have; None: nothing can."""
+    kinds = _kinds_of(statement)
+    if not any(kinds):
+        return None
+    wanted: Any = list[tuple[tuple(reduce(or_, some) if some else Any for some in kinds)]]  # type: ignore[misc]
+
+    def check(rows: Sequence[Row]) -> None:
+        if len(rows) > _FEW:
+            try:
+                msgspec.convert(rows, wanted)
+            except msgspec.ValidationError as error:
+                raise CorruptStorageError(f"the database holds a value of a wrong type: {error}") from None
+            return
+        for row in rows:
+            for item, some in zip(row, kinds, strict=True):
+                if some and type(item) not in some:
+                    raise CorruptStorageError(
+                        f"the database holds a value of a wrong type: {type(item).__name__}"
+                    )
+
+    return check
+
+
+def _kinds_of(statement: Any) -> list[Kinds]:
+    if isinstance(statement, CompoundSelect):
+        # An arm may have something else in a column than the first one.
+        arms = [_kinds_of(arm) for arm in statement.selects]
+        return [
+            frozenset().union(*column) if all(column) else frozenset() for column in zip(*arms, strict=True)
+        ]
+    if isinstance(statement, (Insert, Update, Delete)):
+        return [_kinds(description["expr"]) for description in statement.returning_column_descriptions]
+    if isinstance(statement, Select):
+        return [_kinds(column) for column in statement.selected_columns]
+    return [frozenset()]  # an arm in brackets; nothing is known of it
+
+
+def _kinds(column: ColumnElement[Any]) -> Kinds:
+    type_ = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
+    try:
+        kind = type_.python_type
+    except NotImplementedError:
+        return frozenset()
+    kind = int if kind is bool else kind
+    return frozenset({kind} if isinstance(column, Column) and not column.nullable else {kind, type(None)})
