@@ -34,21 +34,26 @@ ABSENT: Final = Absent.ABSENT
 """No such field, which is not the same as a field that is null."""
 
 
-class NewMessageEntry(msgspec.Struct, frozen=True):
-    """A message to insert. ``message`` is an object with a ``role``; unknown fields are kept."""
-
+class _NewEntry(msgspec.Struct, frozen=True):
     id: str
     parent_id: str | None
+
+    def __str__(self) -> str:
+        """What errors call it."""
+        return f"entry {self.id!r}"
+
+
+class NewMessageEntry(_NewEntry, frozen=True):
+    """A message to insert. ``message`` is an object with a ``role``; unknown fields are kept."""
+
     message: Mapping[str, Any]
     terminate: bool | None = None
     type: ClassVar[Literal["message"]] = "message"
 
 
-class NewCompactionEntry(msgspec.Struct, frozen=True):
+class NewCompactionEntry(_NewEntry, frozen=True):
     """A compaction to insert; ``retained_tail`` holds whole messages."""
 
-    id: str
-    parent_id: str | None
     summary: str
     retained_tail: list[Any]
     tokens_before: int | float
@@ -58,11 +63,9 @@ class NewCompactionEntry(msgspec.Struct, frozen=True):
     type: ClassVar[Literal["compaction"]] = "compaction"
 
 
-class NewBranchSummaryEntry(msgspec.Struct, frozen=True):
+class NewBranchSummaryEntry(_NewEntry, frozen=True):
     """The summary of a branch that was left at the entry ``from_id``."""
 
-    id: str
-    parent_id: str | None
     from_id: str | None
     summary: str
     from_hook: bool
@@ -71,11 +74,9 @@ class NewBranchSummaryEntry(msgspec.Struct, frozen=True):
     type: ClassVar[Literal["branch_summary"]] = "branch_summary"
 
 
-class NewCustomEntry(msgspec.Struct, frozen=True):
+class NewCustomEntry(_NewEntry, frozen=True):
     """An entry of the application's own kind."""
 
-    id: str
-    parent_id: str | None
     custom_type: str
     data: Any = ABSENT
     type: ClassVar[Literal["custom"]] = "custom"

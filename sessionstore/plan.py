@@ -258,11 +258,13 @@ class _Fold:
         offset = self._next_offset("")
         if isinstance(entry, NewMessageEntry):
             self._message_count += 1
-            payload = _message_payload(entry, id)
+            payload = _message_payload(entry)
             record = EntryRecord(id, parent_id, offset, 0, "message", None, payload)
         else:
             record = _entry_record(entry, id, parent_id, offset)
-        self._add_id(id, is_entry=True)
+        if id in self._new_ids:
+            raise _used_twice(id)
+        self._new_ids[id] = True
         self._entries.append(record)
         self._steps.append(record)
 
@@ -277,7 +279,9 @@ class _Fold:
 
     def insert_usage(self, write: InsertUsage) -> None:
         record, figures = _usage_record(write.row, self._next_offset(""))
-        self._add_id(record.id, is_entry=False)
+        if record.id in self._new_ids:
+            raise _used_twice(record.id)
+        self._new_ids[record.id] = False
         self._usage_rows.append(record)
         self._usages.append(figures)
         self._steps.append(record)
@@ -328,11 +332,6 @@ class _Fold:
             self._scope_id = scope_id
         return len(self._steps)
 
-    def _add_id(self, id: str, *, is_entry: bool) -> None:
-        if id in self._new_ids:
-            raise DuplicateIdError(f"the id {id!r} is used twice in one transaction")
-        self._new_ids[id] = is_entry
-
 
 _TAKES: Final[dict[type[Write[Any]], Callable[[_Fold, Any], None]]] = {
     InsertEntry: _Fold.insert_entry,
@@ -343,6 +342,10 @@ _TAKES: Final[dict[type[Write[Any]], Callable[[_Fold, Any], None]]] = {
     DeleteList: _Fold.delete_list,
     RetireScope: _Fold.retire,
 }
+
+
+def _used_twice(id: str) -> DuplicateIdError:
+    return DuplicateIdError(f"the id {id!r} is used twice in one transaction")
 
 
 def _scope_name(scope_id: str) -> str:
@@ -362,22 +365,20 @@ _OtherEntry: TypeAlias = NewCompactionEntry | NewBranchSummaryEntry | NewCustomE
 
 
 def _entry_record(entry: _OtherEntry, id: str, parent_id: str | None, offset: int) -> EntryRecord:
-    what = f"entry {id!r}"
     custom_type = None
     if isinstance(entry, NewCustomEntry):
-        custom_type = check_text(entry.custom_type, f"custom type of {what}", limit=NAMESPACE_LIMIT)
-    payload = json_text.encode(_fields(entry, what), what, around=1)
+        custom_type = check_text(entry.custom_type, f"custom type of {entry}", limit=NAMESPACE_LIMIT)
+    payload = json_text.encode(_fields(entry, str(entry)), entry, around=1)
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
 
 
-def _message_payload(entry: NewMessageEntry, id: str) -> str:
-    what = f"entry {id!r}"
+def _message_payload(entry: NewMessageEntry) -> str:
     message = entry.message
-    check_message(message, what)
+    check_message(message, entry)
     if not isinstance(message, dict):
         message = dict(message)
     terminate = ',"terminate":true' if entry.terminate else ""
-    return f'{{"message":{json_text.encode(message, what)}{terminate}}}'
+    return f'{{"message":{json_text.encode(message, entry)}{terminate}}}'
 
 
 def _fields(entry: _OtherEntry, what: str) -> dict[str, Any]:
@@ -406,7 +407,7 @@ def _fields(entry: _OtherEntry, what: str) -> dict[str, Any]:
     return payload
 
 
-def check_message(message: Mapping[str, Any], what: str) -> None:
+def check_message(message: Mapping[str, Any], what: object) -> None:
     """Refuse what is no message, and an assistant message that is still being streamed.
 
     Every path that inserts entries calls this. Raises ``InvalidValueError``, naming ``what``.
@@ -418,7 +419,7 @@ def check_message(message: Mapping[str, Any], what: str) -> None:
     check_settled(message, what)
 
 
-def check_settled(message: Mapping[str, Any], what: str) -> None:
+def check_settled(message: Mapping[str, Any], what: object) -> None:
     """Refuse an assistant message that is still being streamed: ``InvalidValueError``, naming ``what``."""
     if message.get("stopReason") == "pending" and message.get("role") == "assistant":
         raise InvalidValueError(
