@@ -148,7 +148,7 @@ def survey_sidecar(source: SourceFile, scope_id: str, retired_at: int, taken: Ta
     take: dict[type, Callable[..., None]] = {ValueLine: scope.value, ListLine: scope.element}
     for number, line, _ in lines_of(source):
         reason = spans.lost.get(number)
-        records = [] if reason else _records(line)
+        records: Sequence[Line] = [] if reason else _records(line)
         if records:
             reason = _scope_refusal(records, take, retired_at, taken)
         if reason is None and records and records[0].seq <= retired_at:
