@@ -47,6 +47,7 @@ from sessionstore.sql.sqlite_files import (
     BUSY_TIMEOUT,
     DatabaseMissingError,
     Durability,
+    alone_in,
     peek,
     shm_of,
     wal_of,
@@ -245,8 +246,9 @@ class SqliteDirectorySessionRepo(SessionRepo):
         finally:
             file.close()
         try:
-            for path in (file.path, wal_of(file.path), shm_of(file.path)):
-                path.unlink(missing_ok=path != file.path)
+            with alone_in(self._root):  # or the log could be that of the next session of this id
+                for path in (file.path, wal_of(file.path), shm_of(file.path)):
+                    path.unlink(missing_ok=path != file.path)
         except FileNotFoundError:
             raise not_found(id_of(session), self.container) from None
         except OSError as error:

@@ -12,7 +12,7 @@ from typing import Final
 
 from sessionstore.errors import StorageError
 from sessionstore.sql.driver_errors import sqlite_failure
-from sessionstore.sql.sqlite_files import connect, shm_of, wal_of
+from sessionstore.sql.sqlite_files import alone_in, connect, shm_of, wal_of
 
 UNFINISHED_SUFFIX: Final = ".new"
 """What a killed process may leave has this suffix; nothing that looks for databases reads it."""
@@ -66,6 +66,15 @@ def _write(unfinished: Path, fill: Callable[[sqlite3.Connection], None]) -> None
 
 
 def _publish(unfinished: Path, path: Path) -> bool:
+    # Else, between the look and the removal, the log could become that of a database that others use.
+    with alone_in(path.parent):
+        published = _link(unfinished, path)
+    if published:
+        _sync(path.parent)
+    return published
+
+
+def _link(unfinished: Path, path: Path) -> bool:
     if path.exists():
         return False
     for stale in (wal_of(path), shm_of(path)):
@@ -81,7 +90,6 @@ def _publish(unfinished: Path, path: Path) -> bool:
         except FileExistsError:
             return False
         unfinished.replace(path)
-    _sync(path.parent)
     return True
 
 

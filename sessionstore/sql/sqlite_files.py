@@ -8,12 +8,17 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from sessionstore.errors import StorageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 R = TypeVar("R")
 
@@ -182,6 +187,22 @@ def journal_of(path: Path) -> Path:
 def shm_of(path: Path) -> Path:
     """The shared index of that log."""
     return path.with_name(path.name + "-shm")
+
+
+@contextmanager
+def alone_in(folder: Path) -> Generator[None]:
+    """Make databases in a folder appear or vanish, with their logs, as one step among all who do.
+
+    For a few calls of the system at a time. What ends the process ends the lock; where folders
+    cannot be locked (Windows, some network file systems) there is none.
+    """
+    with ExitStack() as stack:
+        if fcntl is not None:
+            with suppress(OSError):
+                descriptor = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 class FileConnections:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from sessionstore.repository import SessionRepo
 from sessionstore.sql import sqlite_building, sqlite_files
 from sessionstore.sql.directory import SqliteDirectorySessionRepo, session_file_name
 from sessionstore.sql.repo import SqlSessionRepo
+from sessionstore.sql.sqlite_files import wal_of
 from sessionstore.usage import SessionStats
 
 V = value("app", "k")
@@ -521,6 +523,38 @@ def test_deleting_removes_the_file_and_its_log(tmp_path: Path) -> None:
         repo.delete("s")
         keeper.close()
         assert files(tmp_path) == []
+
+
+@each_layout
+def test_a_database_keeps_its_log_when_another_is_made_at_the_same_place(
+    tmp_path: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever finds no database removes a log that lies there, while somebody else makes and uses one."""
+    acknowledged, looked_at = threading.Event(), threading.Event()
+
+    def use() -> None:
+        with layout(tmp_path) as repo, suppress(SessionExistsError), repo.create(id="s") as session:
+            session.set_value(V, 1)
+            acknowledged.set()
+            looked_at.wait(10)
+
+    user = threading.Thread(target=use)
+
+    def removing(path: Path) -> Path:
+        if user.ident is None:
+            user.start()
+            acknowledged.wait(1)  # or until it is clear that it has to wait
+        return wal_of(path)
+
+    monkeypatch.setattr(sqlite_building, "wal_of", removing)
+    with layout(tmp_path) as repo:
+        with suppress(SessionExistsError):
+            repo.create(id="s" if layout is directory else "other").close()
+        assert not acknowledged.is_set() or any(tmp_path.rglob("*-wal"))
+        looked_at.set()
+        user.join()
+    with layout(tmp_path) as repo, repo.open("s") as session:
+        assert (session.get_value(V) is not None) == acknowledged.is_set()
 
 
 @pytest.mark.parametrize("opener", ["open_for_reading", "open_existing"])
