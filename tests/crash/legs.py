@@ -74,9 +74,9 @@ FILE_LEGS = (
     Leg("jsonl-main", _jsonl, payload=5000),
     Leg("jsonl-scoped", _jsonl, sessions=3, frames=3),
     Leg("jsonl-format-3", _format_3, sessions=SEVERAL, older=OLD_MESSAGES, window=0.1, kills_per_store=2),
-    Leg("forks-sqlite", _sqlite, fork_from=60, window=0.4),
-    Leg("forks-sqlite-dir", _sqlite_dir, fork_from=60, window=0.4),
-    Leg("forks-jsonl", _jsonl, fork_from=60),
+    Leg("forks-sqlite", _sqlite, fork_from=20, window=0.4),
+    Leg("forks-sqlite-dir", _sqlite_dir, fork_from=20, window=0.4),
+    Leg("forks-jsonl", _jsonl, fork_from=20),
 )
 """Here the writing process is killed."""
 

@@ -79,10 +79,10 @@ def write_forks(repo: SessionRepo, tell: Tell, forks: int, turns: int) -> None:
                 forks += 1
                 repo.fork(source.metadata, fork_of(forks), id=f"fork-{forks}").close()
                 tell("forked", forks, count)
-            if forks > KEPT:
-                tell("deleting", forks - KEPT)
-                repo.delete(f"fork-{forks - KEPT}")
-                tell("deleted", forks - KEPT)
+                if forks > KEPT:
+                    tell("deleting", forks - KEPT)
+                    repo.delete(f"fork-{forks - KEPT}")
+                    tell("deleted", forks - KEPT)
             count += 1
             seqs = commit_turn(source, count).seqs
             tell("commit", SOURCE, count, seqs[0], seqs[-1])
