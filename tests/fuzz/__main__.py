@@ -10,8 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.fuzz.campaign import campaign, guided
-from tests.fuzz.targets import TARGETS
+TARGETS = ("jsonl", "sqlite")
 
 
 def main() -> int:
@@ -19,13 +18,16 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
     parser.add_argument("--target", choices=TARGETS, action="append", help="all by default")
-    parser.add_argument("--guided", action="store_true", help="by coverage, with atheris")
+    parser.add_argument("--guided", action="store_true", help="JSONL by coverage, with atheris")
     wanted = parser.parse_args()
     if wanted.guided:
+        # Imports the library, which has to be instrumented by then.
+        from tests.fuzz.guided import guided
+
         with tempfile.TemporaryDirectory() as scratch:
-            guided(
-                [f"-max_total_time={int(wanted.seconds)}", "-timeout=10", "-rss_limit_mb=2048"], Path(scratch)
-            )
+            guided(int(wanted.seconds), Path(scratch))
+    from tests.fuzz.campaign import campaign
+
     keep = Path(tempfile.mkdtemp(prefix="fuzz-"))
     outcome = campaign(wanted.seconds, wanted.seed, keep, wanted.target or [*TARGETS])
     for failure in outcome.failures:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 import random
 import shutil
-import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -76,29 +74,3 @@ def run_one(target: Target, folder: Path, is_measured: bool) -> str:
         shutil.move(pristine, folder)
         return traceback.format_exc()
     return ""
-
-
-def guided(argv: list[str], scratch: Path) -> None:
-    """Let atheris choose the inputs of the JSONL target by the code that they reach; does not return."""
-    import atheris
-
-    from tests.fuzz.mutation import seeds
-    from tests.fuzz.targets import JsonlTarget
-
-    target = JsonlTarget(random.Random(0))
-    [first] = [seed for seed in seeds() if seed.name == "live"]
-
-    def one(data: bytes) -> None:
-        folder = scratch / "input"
-        shutil.rmtree(folder, ignore_errors=True)
-        target.place(folder, first, "", lambda _: data)
-        target.run(folder)
-
-    corpus = scratch / "corpus"
-    corpus.mkdir()
-    for number, seed in enumerate(seeds()):
-        (corpus / str(number)).write_bytes(seed.main)
-    instrument: Callable[[], None] = atheris.instrument_all
-    instrument()
-    atheris.Setup([sys.argv[0], *argv, str(corpus)], one)
-    atheris.Fuzz()
