@@ -59,7 +59,7 @@ def _kinds_of(statement: Any) -> list[Kinds]:
         return [_kinds(description["expr"]) for description in statement.returning_column_descriptions]
     if isinstance(statement, Select):
         return [_kinds(column) for column in statement.selected_columns]
-    return [frozenset()]  # an arm in brackets; nothing is known of it
+    return _kinds_of(statement.element)  # in brackets
 
 
 def _kinds(column: ColumnElement[Any]) -> Kinds:
@@ -71,4 +71,6 @@ def _kinds(column: ColumnElement[Any]) -> Kinds:
     if kind is object:  # what a NULL in words is of
         return frozenset()
     kind = int if kind is bool else kind
+    if kind not in (int, str):
+        return frozenset()
     return frozenset({kind} if isinstance(column, Column) and not column.nullable else {kind, type(None)})
