@@ -68,9 +68,7 @@ def _kinds(column: ColumnElement[Any]) -> Kinds:
         kind = type_.python_type
     except NotImplementedError:
         return frozenset()
-    if kind is object:  # what a NULL in words is of
-        return frozenset()
     kind = int if kind is bool else kind
-    if kind not in (int, str):
+    if kind not in (int, str):  # object is what a NULL in words is of
         return frozenset()
     return frozenset({kind} if isinstance(column, Column) and not column.nullable else {kind, type(None)})
