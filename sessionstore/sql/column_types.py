@@ -12,7 +12,18 @@ from operator import or_
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, CompoundSelect, Delete, Insert, Select, TypeDecorator, Update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    CompoundSelect,
+    Delete,
+    Insert,
+    Label,
+    Null,
+    Select,
+    TypeDecorator,
+    Update,
+)
 
 from sessionstore.errors import CorruptStorageError
 from sessionstore.sql.dbapi import Row
@@ -63,12 +74,15 @@ def _kinds_of(statement: Any) -> list[Kinds]:
 
 
 def _kinds(column: ColumnElement[Any]) -> Kinds:
+    named = column.element if isinstance(column, Label) else column
+    if isinstance(named, Null):
+        return frozenset({type(None)})
     type_ = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
     try:
         kind = type_.python_type
     except NotImplementedError:
         return frozenset()
     kind = int if kind is bool else kind
-    if kind not in (int, str):  # object is what a NULL in words is of
+    if kind not in (int, str):
         return frozenset()
     return frozenset({kind} if isinstance(column, Column) and not column.nullable else {kind, type(None)})
