@@ -69,11 +69,11 @@ class BranchReader:
         self._query = query
         self._payload = payload
         self._descending = query.order == "desc"
-        self._stops = query.stop_at_type is not None or query.stop_at_id is not None
         self._filter: tuple[str, ...] = ()
         if query.type is not None or query.custom_type is not None:
             self._filter = (query.type or "", query.custom_type or "")
         self._limit = LARGEST_SEQ if query.limit is None else query.limit
+        self._stops = self._looks_for_stop()
         # A range is cut at the cursor on its newer side when descending, on its older side else.
         cursor = query.cursor
         self._below = cursor if self._descending and cursor is not None else LARGEST_SEQ
@@ -90,6 +90,17 @@ class BranchReader:
         if self._own and own_limit < self._limit and len(self._own) == own_limit:
             self._cut_at = self._own[-1][2]
         self._drop_beyond_stop()
+
+    def _looks_for_stop(self) -> bool:
+        """Whether statements end at a stop; not so where they read few rows, which end sooner.
+
+        A far stop is found by walking there. Whoever applies the query again sees a near one.
+        """
+        query = self._query
+        if query.stop_at_type is None and query.stop_at_id is None:
+            return False
+        is_first_page = self._descending and query.cursor is None and not self._filter
+        return not (is_first_page and self._limit <= UNBOUND_ROWS)
 
     def _drop_beyond_stop(self) -> None:
         """Of the start's own range, where the statement did not end at the stop.

@@ -7,6 +7,7 @@ within a range the index gives the order, and ranges are put in order by the rea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -32,6 +33,7 @@ from sqlalchemy import (
     select,
     union_all,
 )
+from sqlalchemy.sql.selectable import NamedFromClause
 
 from sessionstore.queries import Order
 from sessionstore.sql.copy_statements import CopyStatements
@@ -54,6 +56,7 @@ HEAD_NAMES: Final = ("session_id", "start", "below", "floor", "cover", "low", "l
 further than an entry of this number; ``cover``: how many entries the ranges have to hold;
 ``low``, ``limit``: lowest number and most entries of the start's own range."""
 
+_JOINED: Final = ("id", "parent_id", "seq", "segment_seq", "depth")
 _FILTER_NAMES: Final = ("type", "custom_type")
 _STOP_NAMES: Final = ("stop_type", "stop_id")
 _DIGITS: Final = ExactText(20)
@@ -139,7 +142,7 @@ class _Shape(NamedTuple):
         """The ranges from the start's to the root's, or as far as they are needed."""
         session_id = _session_id()
         below = bindparam("below", type_=BigInteger())
-        start, parent, first = ENTRIES.alias("start"), ENTRIES.alias("parent"), ENTRIES.alias("first")
+        start = ENTRIES.alias("start")
 
         def columns(
             entry: FromClause, round: ColumnElement[int], base: ColumnElement[Any]
@@ -162,6 +165,12 @@ class _Shape(NamedTuple):
             .where(start.c.session_id == session_id, start.c.id == bindparam("start"))
             .cte("chain", recursive=True)
         )
+        first, is_first = self._single(
+            ENTRIES.alias("first"), lambda entry: entry.c.seq == chain.c.segment_seq
+        )
+        parent, is_parent = self._single(
+            ENTRIES.alias("parent"), lambda entry: entry.c.id == first.c.parent_id
+        )
         # Covered so far: the depths between the first range that counts and the next range.
         base = case(
             (chain.c.base_depth.is_not(None), chain.c.base_depth), (parent.c.seq < below, parent.c.depth)
@@ -179,11 +188,18 @@ class _Shape(NamedTuple):
         step = (
             select(*columns(parent, chain.c.round + literal_column("1", Integer), base))
             .select_from(chain)
-            .join(first, and_(first.c.session_id == session_id, first.c.seq == chain.c.segment_seq))
-            .join(parent, and_(parent.c.session_id == session_id, parent.c.id == first.c.parent_id))
+            .join(first, is_first)
+            .join(parent, is_parent)
             .where(*needed)
         )
         return chain.union_all(step)
+
+    def _single(
+        self, entry: NamedFromClause, condition: Callable[[NamedFromClause], ColumnElement[bool]]
+    ) -> tuple[FromClause, ColumnElement[bool]]:
+        """One entry of the session to be joined, and on what."""
+        in_session = and_(entry.c.session_id == _session_id(), condition(entry))
+        return self.dialect.single_row(entry, _JOINED, in_session)
 
     def _stop_seq(self, segment_seq: ColumnElement[int], up_to: ColumnElement[int]) -> ScalarSelect[int]:
         """The first entry of a range, in read order, at which the scan stops."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
+import msgspec
+
 from sessionstore import json_text
 from sessionstore.errors import CorruptStorageError, InvalidValueError, UnsupportedStorageVersionError
 from sessionstore.metadata import STORAGE_VERSION, SessionMetadata
@@ -99,14 +101,14 @@ def element_row(session_id: str, element: ElementRecord, offset: int) -> Values:
 def metadata_of(row: Row, container: str, path: str | None = None) -> SessionMetadata:
     """The metadata in a row of :data:`~sessionstore.sql.statements.HEADER_COLUMNS`."""
     id, created_at, modified_at, parent_session_id, storage_version, extra_text = row
-    extra: Any = {}
+    extra: dict[str, str] = {}
     if extra_text is not None:
         try:
-            extra = json_text.decode(extra_text)
+            extra = msgspec.convert(json_text.decode(extra_text), dict[str, str])
+        except msgspec.ValidationError as error:
+            raise CorruptStorageError(f"session {id!r}: its metadata is no object of texts") from error
         except ValueError as error:
             raise CorruptStorageError(f"session {id!r}: its metadata is not JSON: {error}") from error
-        if not isinstance(extra, dict) or not all(isinstance(text, str) for text in extra.values()):
-            raise CorruptStorageError(f"session {id!r}: its metadata is no object of texts")
     return SessionMetadata(
         id=id,
         created_at=created_at,

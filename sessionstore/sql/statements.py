@@ -251,22 +251,20 @@ class Statements:
         )
         ends_segment = newest == ENTRIES.c.seq
         found: list[ColumnElement[Any]] = [ENTRIES.c[name] for name in ("id", "seq", "segment_seq", "depth")]
-        taken: list[ColumnElement[Any]] = [LEDGER.c.id, *(null() for _ in range(4))]
-        one_of = dialect.one_of
+        entries = select(*[*found, type_coerce(ends_segment, Integer).label("ends_segment")])
+        rows = select(*[LEDGER.c.id]).where(LEDGER.c.session_id == session_id)
         statement = union_all(
-            select(*[*found, type_coerce(ends_segment, Integer)]).where(
-                ENTRIES.c.session_id == session_id, one_of(ENTRIES.c.id, "items")
-            ),
-            select(*taken).where(LEDGER.c.session_id == session_id, one_of(LEDGER.c.id, "items")),
+            dialect.listed(entries.where(ENTRIES.c.session_id == session_id), ENTRIES.c.id, "items"),
+            dialect.listed(rows, LEDGER.c.id, "items").add_columns(*(null() for _ in range(4))),
         )
         return ListStatement(statement, ["session_id"], self._dialect)
 
     @cached_property
     def entries_by_id(self) -> ListStatement:
         """``session_id``, ids -> :data:`ENTRY_COLUMNS`."""
-        statement = select(*(ENTRIES.c[name] for name in ENTRY_COLUMNS)).where(
-            ENTRIES.c.session_id == bindparam("session_id"), self._dialect.one_of(ENTRIES.c.id, "items")
-        )
+        entries = select(*(ENTRIES.c[name] for name in ENTRY_COLUMNS))
+        in_session = entries.where(ENTRIES.c.session_id == bindparam("session_id"))
+        statement = self._dialect.listed(in_session, ENTRIES.c.id, "items")
         return ListStatement(statement, ["session_id"], self._dialect)
 
     def scan_entries(self, order: Order, *, by_type: bool, by_custom_type: bool) -> Prepared:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, FromClause, Insert, Select, Table, and_, bindparam
 from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.selectable import NamedFromClause
 
 from sessionstore.errors import SessionStoreError
 from sessionstore.sql.dbapi import Values
@@ -55,6 +56,16 @@ class SqlDialect(ABC):
         """Whether ``column`` is among the values of the list parameter ``name``."""
         return column.in_(bindparam(name, expanding=True))
 
+    def listed(
+        self, statement: Select[*tuple[Any, ...]], column: ColumnElement[str], name: str
+    ) -> Select[*tuple[Any, ...]]:
+        """The rows of ``statement`` for each text of the list parameter ``name``.
+
+        With ``column`` it finds one row at most. Written so that the planner looks each one up,
+        whatever its statistics say. A text that comes twice may give its row twice.
+        """
+        return statement.where(self.one_of(column, name))
+
     def in_segment(
         self,
         entries: FromClause,
@@ -79,6 +90,17 @@ class SqlDialect(ABC):
         """Name that index to a planner that has to be told."""
         del entries
         return statement
+
+    def single_row(
+        self, entries: NamedFromClause, columns: Sequence[str], condition: ColumnElement[bool]
+    ) -> tuple[FromClause, ColumnElement[bool]]:
+        """What to join for ``columns`` of the one entry that ``condition`` finds, and on what.
+
+        Written so that the planner looks that entry up, whatever its statistics say of how many
+        are asked for.
+        """
+        del columns
+        return entries, condition
 
     # -- connections -------------------------------------------------------------------------
 

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import select as sockets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from select import select
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Insert, Table, Text, and_, any_, bindparam, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Insert,
+    Select,
+    Table,
+    Text,
+    and_,
+    any_,
+    bindparam,
+    func,
+    literal_column,
+    select,
+    true,
+    tuple_,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.sql.selectable import NamedFromClause
 
 from sessionstore.sql.dialects.base import SqlDialect
 from sessionstore.sql.driver_errors import Failure, missing_driver, postgresql_failure, unreachable
@@ -44,6 +60,21 @@ class PostgresqlDialect(SqlDialect):
         """One array parameter, however long: the text of the statement stays the same."""
         return column == any_(bindparam(name, type_=ARRAY(Text())))
 
+    def listed(
+        self, statement: Select[*tuple[Any, ...]], column: ColumnElement[str], name: str
+    ) -> Select[*tuple[Any, ...]]:
+        """A subquery for each text, as in :meth:`single_row`.
+
+        For a long list the planner otherwise reads all rows of a session that it thinks small.
+        """
+        texts = (
+            func.unnest(bindparam(name, type_=ARRAY(Text())))
+            .table_valued("text", name="listed")
+            .render_derived()
+        )
+        row = _one_of(statement.where(column == texts.c.text.collate("C"))).lateral("found")
+        return select(*row.c).select_from(texts.join(row, true()))
+
     def in_segment(
         self,
         entries: FromClause,
@@ -63,6 +94,17 @@ class PostgresqlDialect(SqlDialect):
         """See :meth:`SqlDialect.segment_order`."""
         return [entries.c.segment_seq, entries.c.seq]
 
+    def single_row(
+        self, entries: NamedFromClause, columns: Sequence[str], condition: ColumnElement[bool]
+    ) -> tuple[FromClause, ColumnElement[bool]]:
+        """A subquery that ends after one row, which cannot be turned into a hash of all rows.
+
+        A plain join can, and is where the planner has no statistics or old ones: it expects a
+        recursion to be long.
+        """
+        row = _one_of(select(*(entries.c[name] for name in columns)).where(condition))
+        return row.lateral(f"{entries.name}_row"), true()
+
     def encoding_of(self, raw: Any) -> str:
         """See :meth:`SqlDialect.encoding_of`."""
         name: str = raw.info.encoding
@@ -72,7 +114,7 @@ class PostgresqlDialect(SqlDialect):
         """See :meth:`SqlDialect.is_fresh`: a server that hung up has said so, and nobody has read it yet."""
         if not raw.autocommit or raw.closed:
             return False
-        waiting, _, _ = select([raw.pgconn.socket], [], [], 0)
+        waiting, _, _ = sockets.select([raw.pgconn.socket], [], [], 0)
         return not waiting
 
     def begin_write(self, raw: Any) -> None:
@@ -115,3 +157,7 @@ class PostgresqlDialect(SqlDialect):
         if raw is None and isinstance(error, self._connection_error) and error.sqlstate is None:
             return unreachable(error, where)
         return postgresql_failure(error, where, connected=raw is not None and not raw.closed)
+
+
+def _one_of(rows: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return rows.limit(literal_column("1"))

@@ -420,9 +420,15 @@ DELETE FROM list_values WHERE list_values.session_id = %s::VARCHAR COLLATE "C" A
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -440,9 +446,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -463,12 +475,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -498,12 +516,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -530,9 +554,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -550,9 +580,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -573,12 +609,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -608,12 +650,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq, stop.seq
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -640,9 +688,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -662,9 +716,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -687,12 +747,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -724,12 +790,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type
@@ -758,9 +830,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -780,9 +858,15 @@ WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLL
 WITH RECURSIVE chain(round, id, segment_seq, seq, depth, base_depth, stop_seq) AS
 (SELECT 0 AS round, start.id AS id, start.segment_seq AS segment_seq, start.seq AS seq, start.depth AS depth, CASE WHEN (start.seq < %s::BIGINT) THEN start.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT))
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, CAST(NULL AS BIGINT) AS stop_seq
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT))
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -805,12 +889,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
@@ -842,12 +932,18 @@ FROM entries AS stop
 WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (start.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (start.segment_seq, start.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
 FROM entries AS start
-WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent.id AS id, parent.segment_seq AS segment_seq, parent.seq AS seq, parent.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent.seq < %s::BIGINT) THEN parent.depth END AS base_depth, (SELECT stop.seq
+WHERE start.session_id = %s::VARCHAR COLLATE "C" AND start.id = %s::VARCHAR COLLATE "C" UNION ALL SELECT chain.round + 1 AS round, parent_row.id AS id, parent_row.segment_seq AS segment_seq, parent_row.seq AS seq, parent_row.depth AS depth, CASE WHEN (chain.base_depth IS NOT NULL) THEN chain.base_depth WHEN (parent_row.seq < %s::BIGINT) THEN parent_row.depth END AS base_depth, (SELECT stop.seq
 FROM entries AS stop
-WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent.segment_seq, parent.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
+WHERE stop.session_id = %s::VARCHAR COLLATE "C" AND (stop.segment_seq, stop.seq) >= (parent_row.segment_seq, 0) AND (stop.segment_seq, stop.seq) <= (parent_row.segment_seq, parent_row.seq) AND (stop.type = %s::VARCHAR COLLATE "C" OR stop.id = %s::VARCHAR COLLATE "C") ORDER BY stop.segment_seq DESC, stop.seq DESC
  LIMIT 1) AS stop_seq
-FROM chain JOIN entries AS first ON first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq JOIN entries AS parent ON parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first.parent_id
-WHERE chain.round < 989 AND parent.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
+FROM chain JOIN LATERAL (SELECT first.id AS id, first.parent_id AS parent_id, first.seq AS seq, first.segment_seq AS segment_seq, first.depth AS depth
+FROM entries AS first
+WHERE first.session_id = %s::VARCHAR COLLATE "C" AND first.seq = chain.segment_seq
+ LIMIT 1) AS first_row ON true JOIN LATERAL (SELECT parent.id AS id, parent.parent_id AS parent_id, parent.seq AS seq, parent.segment_seq AS segment_seq, parent.depth AS depth
+FROM entries AS parent
+WHERE parent.session_id = %s::VARCHAR COLLATE "C" AND parent.id = first_row.parent_id
+ LIMIT 1) AS parent_row ON true
+WHERE chain.round < 989 AND parent_row.seq > %s::BIGINT AND (chain.base_depth IS NULL OR chain.base_depth - parent_row.depth < %s::BIGINT) AND chain.stop_seq IS NULL)
  SELECT chain.id, CAST(chain.depth AS TEXT) COLLATE "C" AS parent_id, -1 - chain.round AS seq, chain.seq AS timestamp, CAST(chain.segment_seq AS TEXT) COLLATE "C" AS type, CAST(chain.stop_seq AS TEXT) COLLATE "C" AS custom_type, NULL AS payload
 FROM chain UNION ALL SELECT anon_1.id, anon_1.parent_id, anon_1.seq, anon_1.timestamp, anon_1.type, anon_1.custom_type, anon_1.payload
 FROM (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
