@@ -53,15 +53,14 @@ def test_postgresql_looks_entries_up_one_by_one(postgresql_url: str) -> None:
     dialect = PostgresqlDialect()
     statements, branches = Statements(dialect), BranchStatements(dialect)
     branch = (session_id, f"e{ENTRIES}", 2**62, 0, 50, 0, 50)
-    plans: list[str] = []
     with psycopg.connect(
         make_url(postgresql_url).set(drivername="postgresql").render_as_string(False)
     ) as raw:
-        for order in ORDERS:
-            head = branches.head(order, payload=True, stops=False, filtered=False)
-            plans.append(_plan(raw, head, branch))
-        for listed in (statements.find_ids, statements.entries_by_id):
-            plans.append(_plan(raw, *listed.of((session_id,), [f"e{number}" for number in range(500)])))
+        heads = [branches.head(order, payload=True, stops=False, filtered=False) for order in ORDERS]
+        plans = [_plan(raw, head, branch) for head in heads]
+        ids = [f"e{number}" for number in range(500)]
+        plans.append(_plan(raw, *statements.find_ids.of((session_id,), ids)))
+        plans.append(_plan(raw, *statements.entries_by_id.of((session_id,), ids)))
     for plan in plans:
         # A hash, a merge or a scan would be of all entries of the session.
         assert not any(word in plan for word in ("Hash", "Merge", "Seq Scan on entries")), plan

@@ -167,9 +167,9 @@ WHERE entries.session_id = %s AND entries.id IN (%s, %s);
 SELECT entries.id, entries.seq, entries.segment_seq, entries.depth, (SELECT last.seq
 FROM entries AS last FORCE INDEX (ix_entries_session_id_segment_seq_seq)
 WHERE last.session_id = %s AND last.segment_seq = entries.segment_seq AND last.seq >= entries.seq AND last.seq <= 9223372036854775807 ORDER BY last.seq DESC
- LIMIT 1) = entries.seq AS anon_1
+ LIMIT 1) = entries.seq AS ends_segment
 FROM entries
-WHERE entries.session_id = %s AND entries.id IN (%s, %s) UNION ALL SELECT usage_ledger.id, NULL AS anon_2, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
+WHERE entries.session_id = %s AND entries.id IN (%s, %s) UNION ALL SELECT usage_ledger.id, NULL AS anon_1, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
 FROM usage_ledger
 WHERE usage_ledger.session_id = %s AND usage_ledger.id IN (%s, %s);
 

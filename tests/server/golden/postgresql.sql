@@ -158,19 +158,25 @@ FROM list_values
 WHERE list_values.session_id = %s::VARCHAR COLLATE "C" AND list_values.scope_id = %s::VARCHAR COLLATE "C" AND list_values.namespace = ANY (%s::TEXT[]) ORDER BY list_values.seq;
 
 -- entries_by_id, two items
-SELECT entries.id, entries.parent_id, entries.seq, entries.timestamp, entries.type, entries.custom_type, entries.payload
+SELECT found.id, found.parent_id, found.seq, found.timestamp, found.type, found.custom_type, found.payload
+FROM unnest(%s::TEXT[]) AS anon_1(text) JOIN LATERAL (SELECT entries.id AS id, entries.parent_id AS parent_id, entries.seq AS seq, entries.timestamp AS timestamp, entries.type AS type, entries.custom_type AS custom_type, entries.payload AS payload
 FROM entries
-WHERE entries.session_id = %s::VARCHAR COLLATE "C" AND entries.id = ANY (%s::TEXT[]);
+WHERE entries.session_id = %s::VARCHAR COLLATE "C" AND entries.id = (anon_1.text COLLATE "C")
+ LIMIT 1) AS found ON true;
 
 -- find_ids, two items
-SELECT entries.id, entries.seq, entries.segment_seq, entries.depth, (SELECT last.seq
+SELECT found.id, found.seq, found.segment_seq, found.depth, found.ends_segment
+FROM unnest(%s::TEXT[]) AS anon_1(text) JOIN LATERAL (SELECT entries.id AS id, entries.seq AS seq, entries.segment_seq AS segment_seq, entries.depth AS depth, (SELECT last.seq
 FROM entries AS last
 WHERE last.session_id = %s::VARCHAR COLLATE "C" AND (last.segment_seq, last.seq) >= (entries.segment_seq, entries.seq) AND (last.segment_seq, last.seq) <= (entries.segment_seq, 9223372036854775807) ORDER BY last.segment_seq DESC, last.seq DESC
- LIMIT 1) = entries.seq AS anon_1
+ LIMIT 1) = entries.seq AS ends_segment
 FROM entries
-WHERE entries.session_id = %s::VARCHAR COLLATE "C" AND entries.id = ANY (%s::TEXT[]) UNION ALL SELECT usage_ledger.id, NULL AS anon_2, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
+WHERE entries.session_id = %s::VARCHAR COLLATE "C" AND entries.id = (anon_1.text COLLATE "C")
+ LIMIT 1) AS found ON true UNION ALL SELECT found.id, NULL AS anon_2, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
+FROM unnest(%s::TEXT[]) AS anon_3(text) JOIN LATERAL (SELECT usage_ledger.id AS id
 FROM usage_ledger
-WHERE usage_ledger.session_id = %s::VARCHAR COLLATE "C" AND usage_ledger.id = ANY (%s::TEXT[]);
+WHERE usage_ledger.session_id = %s::VARCHAR COLLATE "C" AND usage_ledger.id = (anon_3.text COLLATE "C")
+ LIMIT 1) AS found ON true;
 
 -- get_value
 SELECT scalar_values.seq, scalar_values.value

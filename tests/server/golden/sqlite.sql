@@ -171,9 +171,9 @@ WHERE entries.session_id = ? AND entries.id IN (?, ?);
 SELECT entries.id, entries.seq, entries.segment_seq, entries.depth, (SELECT last.seq
 FROM entries AS last
 WHERE last.session_id = ? AND last.segment_seq = entries.segment_seq AND last.seq >= entries.seq AND last.seq <= 9223372036854775807 ORDER BY last.seq DESC
- LIMIT 1 OFFSET ?) = entries.seq AS anon_1
+ LIMIT 1 OFFSET ?) = entries.seq AS ends_segment
 FROM entries
-WHERE entries.session_id = ? AND entries.id IN (?, ?) UNION ALL SELECT usage_ledger.id, NULL AS anon_2, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
+WHERE entries.session_id = ? AND entries.id IN (?, ?) UNION ALL SELECT usage_ledger.id, NULL AS anon_1, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
 FROM usage_ledger
 WHERE usage_ledger.session_id = ? AND usage_ledger.id IN (?, ?);
 
