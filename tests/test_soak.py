@@ -13,6 +13,7 @@ from benchmarks.soak.watching import MIB, Sample, trends
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("persistent")
 def test_the_command_runs_its_load_and_tells_of_every_quantity(store_url: str) -> None:
     command = [sys.executable, "-m", "benchmarks.soak", "--minutes", "0.06", "--every", "0.02"]

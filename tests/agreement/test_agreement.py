@@ -40,6 +40,7 @@ SETTINGS = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0 if LONG else 110)
 @pytest.mark.needs("persistent")
 def test_a_store_agrees_with_the_one_in_memory(

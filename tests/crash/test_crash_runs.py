@@ -12,7 +12,7 @@ from crash.legs import FILE_LEGS, SERVER_LEGS, Leg
 from crash.running import Victims, run_leg
 from servers import UnavailableError
 
-KILLS = 6
+KILLS = 4
 SERVER_KILLS = 1
 
 
@@ -22,6 +22,7 @@ def victims(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Victims]:
         yield victims
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leg", FILE_LEGS, ids=lambda leg: leg.name)
 def test_what_was_acknowledged_survives_kills_of_the_writer(
     leg: Leg, victims: Victims, tmp_path: Path

@@ -10,6 +10,7 @@ from tests.fuzz.campaign import campaign, run_one
 from tests.fuzz.targets import TARGETS, Target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_but_our_errors_comes_of_hostile_files(tmp_path: Path, name: str) -> None:
     outcome = campaign(6, 0, tmp_path / "kept", [name], most=1)
