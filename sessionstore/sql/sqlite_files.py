@@ -27,6 +27,9 @@ Durability: TypeAlias = Literal["full", "normal"]
 BUSY_TIMEOUT: Final = 5.0
 """Seconds that a writer waits for the lock of another."""
 
+LOG_KEPT: Final = 8 << 20
+"""Bytes of the log that stay on disk when it starts anew: it grows far beyond while reads never pause."""
+
 _CACHED_STATEMENTS: Final = 256
 _SYNCHRONOUS: Final = {"full": "FULL", "normal": "NORMAL"}
 
@@ -46,6 +49,7 @@ def open_existing(path: Path, durability: Durability, busy_timeout: float) -> sq
         _use_wal(raw, busy_timeout)
         raw.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
         raw.execute("PRAGMA foreign_keys = ON")
+        raw.execute(f"PRAGMA journal_size_limit = {LOG_KEPT}")
     except BaseException:
         raw.close()
         raise

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ from sessionstore.sql.sqlite_files import wal_of
 from sessionstore.usage import SessionStats
 
 V = value("app", "k")
+MIB = 1 << 20
 Layout = Callable[[Path], SessionRepo]
 
 
@@ -296,21 +297,35 @@ def test_a_lock_that_stays_is_busy_after_the_timeout_and_writes_nothing(tmp_path
 # Connections ----------------------------------------------------------------------------------
 
 
-def pragma(path: Path, durability: Any) -> tuple[int, int, int]:
+def pragma(path: Path, durability: Any) -> tuple[int, ...]:
     with SqlSessionRepo.from_path(path, durability=durability) as repo, repo.create():
         lease = repo._sql.lease_for_writing()
         try:
-            names = ("synchronous", "foreign_keys", "busy_timeout")
-            return tuple(lease.raw.execute(f"PRAGMA {name}").fetchone()[0] for name in names)  # type: ignore[return-value]  # three names
+            names = ("synchronous", "foreign_keys", "busy_timeout", "journal_size_limit")
+            return tuple(lease.raw.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
         finally:
             lease.give_back()
 
 
 def test_what_writable_connections_are_set_to(tmp_path: Path) -> None:
-    assert pragma(tmp_path / "full.db", "full") == (2, 1, 5000)
-    assert pragma(tmp_path / "normal.db", "normal") == (1, 1, 5000)
+    assert pragma(tmp_path / "full.db", "full") == (2, 1, 5000, 8 * MIB)
+    assert pragma(tmp_path / "normal.db", "normal") == (1, 1, 5000, 8 * MIB)
     with pytest.raises(ValueError, match="durability"):
         SqlSessionRepo.from_url(f"sqlite:///{tmp_path}/x.db", durability="none")  # type: ignore[arg-type]  # the point
+
+
+def test_a_log_that_grew_beside_a_long_read_is_cut_when_it_starts_anew(tmp_path: Path) -> None:
+    log = tmp_path / "x.db-wal"
+    with SqlSessionRepo.from_path(tmp_path / "x.db") as repo, repo.create() as session:
+        with closing(sqlite3.connect(tmp_path / "x.db")) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM sessions").fetchall()
+            for _ in range(12):
+                session.set_value(V, "x" * MIB)
+        assert log.stat().st_size > 12 * MIB
+        for number in range(3):
+            session.set_value(V, number)
+        assert log.stat().st_size <= 8 * MIB
 
 
 @each_layout
