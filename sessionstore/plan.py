@@ -252,19 +252,19 @@ class _Fold:
         if not isinstance(entry, _NEW_ENTRIES):
             raise InvalidValueError(f"insert_entry takes a new entry, not a {type(entry).__name__}")
         id = check_text(entry.id, "entry id", limit=NAMESPACE_LIMIT)
-        parent_id = entry.parent_id
-        if type(parent_id) is not str or not self._new_ids.get(parent_id):
+        new_ids, parent_id = self._new_ids, entry.parent_id
+        if type(parent_id) is not str or not new_ids.get(parent_id):
             parent_id = self._outside_parent(parent_id, id)
-        offset = self._next_offset("")
+        offset = len(self._steps) if self._scope_id == "" else self._next_offset("")
         if isinstance(entry, NewMessageEntry):
             self._message_count += 1
             payload = _message_payload(entry)
             record = EntryRecord(id, parent_id, offset, 0, "message", None, payload)
         else:
             record = _entry_record(entry, id, parent_id, offset)
-        if id in self._new_ids:
+        if id in new_ids:
             raise _used_twice(id)
-        self._new_ids[id] = True
+        new_ids[id] = True
         self._entries.append(record)
         self._steps.append(record)
 
@@ -407,21 +407,26 @@ def _fields(entry: _OtherEntry, what: str) -> dict[str, Any]:
     return payload
 
 
+_PENDING: Final = "pending"
+_OBJECTS: Final = (dict, Mapping)  # the common case first: asking Mapping takes longer
+
+
 def check_message(message: Mapping[str, Any], what: object) -> None:
     """Refuse what is no message, and an assistant message that is still being streamed.
 
     Every path that inserts entries calls this. Raises ``InvalidValueError``, naming ``what``.
     """
-    if not isinstance(message, (dict, Mapping)):  # the common case first: asking Mapping takes longer
+    if not isinstance(message, _OBJECTS):
         raise InvalidValueError(f"{what}: a message must be an object, not a {type(message).__name__}")
     if not isinstance(message.get("role"), str):
         raise InvalidValueError(f"{what}: a message must have a role that is a string")
-    check_settled(message, what)
+    if message.get("stopReason") == _PENDING:
+        check_settled(message, what)
 
 
 def check_settled(message: Mapping[str, Any], what: object) -> None:
     """Refuse an assistant message that is still being streamed: ``InvalidValueError``, naming ``what``."""
-    if message.get("stopReason") == "pending" and message.get("role") == "assistant":
+    if message.get("stopReason") == _PENDING and message.get("role") == "assistant":
         raise InvalidValueError(
             f"{what}: an assistant message whose stopReason is pending is not settled; "
             "keep it in an ephemeral scope until it is"
