@@ -7,7 +7,7 @@ that was damaged, or made by somebody else, may hold anything, and no reader exp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Union
+from typing import Any, Union
 
 import msgspec
 from sqlalchemy import (
@@ -26,9 +26,6 @@ from sqlalchemy import (
 from sessionstore.errors import CorruptStorageError
 from sessionstore.sql.dbapi import Row
 
-_FEW: Final = 16
-"""Rows up to which a loop costs less than a conversion."""
-
 Kinds = frozenset[type]
 """The types that a value may be of; empty where anything goes."""
 
@@ -41,18 +38,10 @@ def row_check(statement: Any) -> Callable[[Sequence[Row]], None] | None:
     wanted: Any = list[tuple[tuple(Union[tuple(some)] if some else Any for some in kinds)]]  # type: ignore[misc]  # noqa: UP007  # found at run time
 
     def check(rows: Sequence[Row]) -> None:
-        if len(rows) > _FEW:
-            try:
-                msgspec.convert(rows, wanted)
-            except msgspec.ValidationError as error:
-                raise CorruptStorageError(f"the database holds a value of a wrong type: {error}") from None
-            return
-        for row in rows:
-            for item, some in zip(row, kinds, strict=True):
-                if some and type(item) not in some:
-                    raise CorruptStorageError(
-                        f"the database holds a value of a wrong type: {type(item).__name__}"
-                    )
+        try:
+            msgspec.convert(rows, wanted)
+        except msgspec.ValidationError as error:
+            raise CorruptStorageError(f"the database holds a value of a wrong type: {error}") from None
 
     return check
 
