@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.slow
 @pytest.mark.needs("persistent")
 def test_the_command_runs_its_load_and_tells_of_every_quantity(store_url: str) -> None:
-    command = [sys.executable, "-m", "benchmarks.soak", "--minutes", "0.06", "--every", "0.02"]
+    command = [sys.executable, "-m", "benchmarks.soak", "--minutes", "0.04", "--every", "0.02"]
     done = subprocess.run(
         [*command, "--store", store_url], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -137,6 +138,7 @@ def _cannot_make_files(path: Path, error: sqlite3.OperationalError) -> bool:
 
 def connect(path: Path, mode: str, busy_timeout: float = BUSY_TIMEOUT) -> sqlite3.Connection:
     """Open with parameters of SQLite's URIs. Raises :class:`DatabaseMissingError`."""
+    _refuse_special(path)
     # SQLite decodes %XX and ends the path at ? or #.
     quoted = quote(os.fsencode(path))
     try:
@@ -151,6 +153,16 @@ def connect(path: Path, mode: str, busy_timeout: float = BUSY_TIMEOUT) -> sqlite
     except sqlite3.OperationalError:
         _stat(path)
         raise
+
+
+def _refuse_special(path: Path) -> None:
+    """Raise ``StorageError`` for a pipe or a device, whose opening may wait for ever."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - see _stat
+    except OSError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise StorageError(f"cannot open {path}: it is not a file")
 
 
 def _stat(path: Path | str) -> os.stat_result:

@@ -27,7 +27,7 @@ from sessionstore.testing import ManualClock
 LONG = int(os.environ.get("SESSIONSTORE_AGREEMENT", "0"))
 
 SETTINGS = settings(
-    max_examples=LONG or 10,
+    max_examples=LONG or 7,
     stateful_step_count=50 if LONG else 30,
     derandomize=not LONG,
     database=None,

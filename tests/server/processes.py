@@ -39,18 +39,19 @@ T = TypeVar("T")
 class Workers:
     """Processes that are started once and run what is asked of them, all at the same time."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, processes: int = PROCESSES) -> None:
         """``stack`` ends the processes."""
         context = get_context("spawn")
         self._manager = stack.enter_context(context.Manager())
-        self._pool = stack.enter_context(context.Pool(PROCESSES))
+        self._pool = stack.enter_context(context.Pool(processes))
+        self._processes = processes
 
     def run(self, work: Callable[..., T], *arguments: Sequence[Any]) -> list[T]:
         """Run ``work(barrier, *of_one)`` in a process for each of ``arguments``; what each returned.
 
         The barrier is that of all of them.
         """
-        assert len(arguments) <= PROCESSES
+        assert len(arguments) <= self._processes
         barrier = self._manager.Barrier(len(arguments))
         calls = [self._pool.apply_async(work, (barrier, *of_one)) for of_one in arguments]
         return [call.get(END_SECONDS) for call in calls]

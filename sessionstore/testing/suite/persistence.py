@@ -234,3 +234,30 @@ def deletion_is_for_good(factory: RepositoryFactory) -> None:
         equal(repo.list(cwd="/deleted"), [])
         with trying(repo.open(kept.metadata)) as again:
             equal(len(again.find_entries()), 4)
+
+
+@group.case("persistent")
+def the_clock_may_go_back_and_stand_still_over_reopenings(factory: RepositoryFactory) -> None:
+    """What was written by a clock that was later ahead is read and numbered on as by any other."""
+    clock, start = factory.clock, factory.clock.now
+    log = value_list("app", "l")
+    with trying(factory.open()) as repo, trying(repo.create()) as session:
+        metadata = session.metadata
+    times: list[int] = []
+    last = 0
+    try:
+        for n, step in enumerate((0, -3_600_000, 0, -3_600_000, 7_200_000, 0)):
+            clock.now += step
+            times.append(clock.now)
+            with trying(factory.open()) as repo, trying(repo.open(metadata)) as session:
+                result = session.commit([say(f"e{n}", f"e{n - 1}" if n else None), append_list(log, n)])
+                equal(result.timestamp, clock.now)
+                check(result.first_seq > last, "numbers should go on increasing")
+                last = result.seqs[-1]
+        with trying(factory.open()) as repo, trying(repo.open(metadata)) as session:
+            equal([entry.timestamp for entry in session.find_entries()], times[::-1])
+            equal(ids_of(session.find_entries()), [f"e{n}" for n in range(6)][::-1])
+            equal(values_of(session.read_list(log)), list(range(6)))
+            equal(repo.check_session(metadata), [])
+    finally:
+        clock.now = start
