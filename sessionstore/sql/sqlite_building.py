@@ -84,12 +84,11 @@ def _link(unfinished: Path, path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError:
-        # A file system without hard links: take the name first, then put the file in its place.
+        # A file system without hard links. Nothing else takes the name first: others would use that.
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        except FileExistsError:
+            unfinished.rename(path)
+        except FileExistsError:  # on Windows, where one cannot be alone in a folder
             return False
-        unfinished.replace(path)
     return True
 
 

@@ -58,6 +58,10 @@ def directory(folder: Path) -> SessionRepo:
 each_layout = pytest.mark.parametrize("layout", [container, directory])
 
 
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
@@ -241,6 +245,55 @@ def test_a_log_without_its_database_is_not_read_into_a_new_one(tmp_path: Path, l
     log.write_bytes(left)
     with layout(tmp_path) as repo, repo.create(id="s") as session:
         assert session.get_value(V) is None
+
+
+@each_layout
+def test_a_file_system_without_hard_links_shows_no_file_that_is_not_whole(
+    tmp_path: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    moved: list[Any] = []
+    rename = os.rename
+
+    def move(source: Any, target: Any) -> None:
+        assert not Path(target).exists()  # who found an empty file would make it a database, and lose it
+        moved.append(target)
+        rename(source, target)
+
+    for name, function in (("link", unsupported), ("rename", move), ("replace", move)):
+        monkeypatch.setattr(os, name, function)
+    with layout(tmp_path) as repo:
+        with repo.create(id="s") as session:
+            session.set_value(V, 1)
+        with pytest.raises(SessionExistsError):
+            repo.create(id="s")
+        repo.delete("s")
+        assert repo.list() == []
+    assert len(moved) == 1
+
+
+def test_fifty_lock_timeouts_in_a_row_leave_no_handle(tmp_path: Path) -> None:
+    for layout in (SqlSessionRepo.from_path, SqliteDirectorySessionRepo):
+        folder = tmp_path / layout.__name__
+        place = folder / "s.db" if layout == SqlSessionRepo.from_path else folder
+        with layout(place, busy_timeout=0.01) as repo, repo.create(id="s") as session:
+            (path,) = [path for path in folder.iterdir() if path.suffix in (".db", ".sqlite")]
+            session.set_value(V, 0)
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                with pytest.raises(StorageBusyError):
+                    session.set_value(V, -1)
+                before = open_descriptors()
+                for _ in range(25):
+                    with pytest.raises(StorageBusyError):
+                        session.set_value(V, -1)
+                    with pytest.raises(StorageBusyError):
+                        session.mutate(lambda mutation: mutation.commit([set_value(V, -1)]))
+                assert open_descriptors() == before
+                other.execute("ROLLBACK")
+            assert session.set_value(V, 1).seqs == (2,)
 
 
 @each_layout
