@@ -218,6 +218,8 @@ def alone_in(folder: Path) -> Generator[None]:
                 descriptor = os.open(folder, os.O_RDONLY)
                 stack.callback(os.close, descriptor)
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
+                # Closing alone leaves it locked for as long as a process lives that was forked meanwhile.
+                stack.callback(fcntl.flock, descriptor, fcntl.LOCK_UN)
         yield
 
 

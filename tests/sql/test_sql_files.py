@@ -671,3 +671,36 @@ def test_a_forked_child_leaves_the_parents_connections_whole(tmp_path: Path, lay
         stored = session.get_value(V)
         assert stored is not None
         assert stored.value == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no os.fork()")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_forked_while_a_database_is_made_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It inherits the descriptor of the folder that its parent has locked at that moment."""
+    waiting, ending = os.pipe()
+    children: list[int] = []
+
+    def forking(path: Path) -> Path:
+        if path.name == session_file_name("s") and not children:
+            child = os.fork()
+            if child == 0:
+                os.close(ending)
+                os.read(waiting, 1)
+                os._exit(0)
+            children.append(child)
+        return wal_of(path)
+
+    monkeypatch.setattr(sqlite_building, "wal_of", forking)
+    with directory(tmp_path) as repo:
+        repo.create(id="s").close()
+        deleting = threading.Thread(target=repo.delete, args=("s",))
+        deleting.start()
+        deleting.join(2)
+        had_to_wait = deleting.is_alive()
+        os.close(ending)
+        os.waitpid(children[0], 0)
+        os.close(waiting)
+        deleting.join()
+    assert not had_to_wait
