@@ -54,7 +54,8 @@ def apply_plan(
     """Write a plan that is not empty; whoever began the transaction commits it or rolls it back.
 
     ``timestamp`` is Unix ms. Raises ``SessionNotFoundError``, ``TransactionConflictError`` when
-    ``expected_seq`` is not the first number, ``DuplicateIdError`` and ``MissingParentError``.
+    ``expected_seq`` is not the first number, ``StorageError`` when there are no numbers left,
+    ``DuplicateIdError`` and ``MissingParentError``.
     """
     head = _lock(link, statements, session, plan, timestamp)
     searches = _search(link, statements, session.id, [*plan.new_ids, *plan.outside_parents])
