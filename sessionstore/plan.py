@@ -34,7 +34,7 @@ from sessionstore.errors import (
     MixedScopeError,
     StorageError,
 )
-from sessionstore.records import ElementRecord, EntryRecord, UsageRecord, ValueRecord
+from sessionstore.records import LARGEST_INTEGER, ElementRecord, EntryRecord, UsageRecord, ValueRecord
 from sessionstore.scope import EphemeralScope
 from sessionstore.text import NAMESPACE_LIMIT, check_text
 from sessionstore.usage import SessionStats, Usage, add_usage, capture_usage
@@ -89,9 +89,6 @@ Step: TypeAlias = (
 """One write as it goes to a log. Until :meth:`CommitPlan.numbered`, ``seq`` counts from 0."""
 
 _Numbered = TypeVar("_Numbered", bound=Step)
-
-LARGEST_NUMBER: Final = 2**53 - 1
-"""No next number is higher."""
 
 _BY_SEQ: Final = attrgetter("seq")
 
@@ -153,10 +150,10 @@ class CommitPlan(msgspec.Struct, frozen=True):
 
         What can be counted so far in no time was damaged, or comes from a file that was.
         """
-        if first_seq + len(self.steps) > LARGEST_NUMBER:
+        if first_seq + len(self.steps) > LARGEST_INTEGER:
             raise StorageError(
                 f"the session has no numbers left: its next one is {first_seq}, "
-                f"and {LARGEST_NUMBER} is the highest that every store and tool can keep"
+                f"and {LARGEST_INTEGER} is the highest that every store and tool can keep"
             )
 
     def numbered(self, first_seq: int, timestamp: int) -> CommitPlan:
@@ -197,9 +194,7 @@ def plan_commit(writes: Iterable[Write[Any]]) -> CommitPlan:
     """
     fold = _Fold()
     for write in writes:
-        take = _TAKES.get(type(write))
-        if take is None:
-            raise InvalidValueError(f"commit takes writes, not a {type(write).__name__}")
+        take = _TAKES.get(type(write)) or _take_of(write)
         take(fold, write)
     return fold.plan()
 
@@ -342,6 +337,14 @@ _TAKES: Final[dict[type[Write[Any]], Callable[[_Fold, Any], None]]] = {
     DeleteList: _Fold.delete_list,
     RetireScope: _Fold.retire,
 }
+
+
+def _take_of(write: object) -> Callable[[_Fold, Any], None]:
+    """What takes a write of a class of the caller's own."""
+    for kind, take in _TAKES.items():
+        if isinstance(write, kind):
+            return take
+    raise InvalidValueError(f"commit takes writes, not a {type(write).__name__}")
 
 
 def _used_twice(id: str) -> DuplicateIdError:

@@ -28,6 +28,9 @@ from sessionstore.entries import (
 from sessionstore.errors import CorruptStorageError, InvalidValueError
 from sessionstore.usage import Usage, usage_from_json
 
+LARGEST_INTEGER: Final = 2**53 - 1
+"""The largest number or time that every tool reads back exactly."""
+
 IDLE_LANE_STATE: Final = '{"currentOperationId":null,"lastOperationId":null,"inbox":[]}'
 """The state of a lane on which no operation runs, as forks and imports write it."""
 

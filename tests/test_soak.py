@@ -12,6 +12,10 @@ from benchmarks.soak.watching import MIB, Sample, trends
 
 ROOT = Path(__file__).parents[1]
 
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the memory of a process is read from /proc"
+)
+
 
 @pytest.mark.slow
 @pytest.mark.needs("persistent")

@@ -16,10 +16,8 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 from sessionstore import json_text
 from sessionstore.entries import ENTRY_TYPES, EntryType
 from sessionstore.errors import InvalidAddressError
+from sessionstore.records import LARGEST_INTEGER
 from sessionstore.text import KEY_LIMIT, NAMESPACE_LIMIT, check_optional_text, check_text
-
-LARGEST_INTEGER: Final = 2**53 - 1
-"""The largest number or time that every tool reads back exactly."""
 
 _T = TypeVar("_T", str, int, bool)
 

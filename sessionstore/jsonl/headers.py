@@ -9,9 +9,10 @@ import msgspec
 from sessionstore import json_text
 from sessionstore.errors import InvalidAddressError, UnsupportedStorageVersionError
 from sessionstore.image import ImageHeader
-from sessionstore.jsonl.codec import LARGEST_INTEGER, LineError, Members, decode_text, split_members
+from sessionstore.jsonl.codec import LineError, Members, decode_text, split_members
 from sessionstore.jsonl.times import LARGEST_TIME, parse_time
 from sessionstore.metadata import STORAGE_VERSION, check_session_id
+from sessionstore.records import LARGEST_INTEGER
 from sessionstore.text import check_optional_text
 
 FORMAT: Final = 4

@@ -6,13 +6,14 @@ import os
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from heapq import merge
 from pathlib import Path
 from typing import IO, Final
 
 from sessionstore.errors import SessionExistsError, StorageError
+from sessionstore.folder_lock import alone_in
 from sessionstore.fork import ForkImage
 from sessionstore.image import ImageHeader, SessionImage, settled_lines, settled_record
 from sessionstore.jsonl.encoding import text_line, transaction_line
@@ -29,7 +30,7 @@ _BATCH: Final = 4 << 20
 
 def make_empty(path: Path, header: ImageHeader, *, fsync: bool) -> None:
     """Publish a session without records. Raises ``SessionExistsError`` when there is a file."""
-    _clear(path)
+    _check_free(path)
     _publish(path, [text_line(header_line(header))], fsync=fsync)
 
 
@@ -40,7 +41,7 @@ def make_from_image(path: Path, header: ImageHeader, image: SessionImage, *, fsy
     """
     if isinstance(image, ForkImage) and isinstance(image.source, FileSnapshot):
         head = text_line(header_line(header, next_seq=image.header.next_seq))
-        _clear(path)
+        _check_free(path)
         _publish(path, _chain(head, fork_lines(image, image.source)), fsync=fsync)
         return
     with ExitStack() as spools:
@@ -49,13 +50,13 @@ def make_from_image(path: Path, header: ImageHeader, image: SessionImage, *, fsy
             is_scoped = isinstance(record, (ValueRecord, ElementRecord)) and record.scope_id != ""
             (scoped if is_scoped else main).add(record)
         head = text_line(header_line(header, next_seq=image.header.next_seq))
-        _clear(path)
-        try:
-            _make_sidecars(path, header.id, scoped, fsync=fsync)
-            _publish(path, _chain(head, (line for _, line in main.lines())), fsync=fsync)
-        except BaseException:
-            shutil.rmtree(scopes_directory(str(path)), ignore_errors=True)
-            raise
+        _check_free(path)
+
+        def make_sidecars(beside: Path) -> None:
+            _make_sidecars(beside, header.id, scoped, fsync=fsync)
+
+        lines = _chain(head, (line for _, line in main.lines()))
+        _publish(path, lines, make_sidecars, fsync=fsync)
 
 
 def fork_lines(image: ForkImage, source: FileSnapshot) -> Iterator[bytes]:
@@ -119,28 +120,64 @@ class _Sidecars:
         self._size = 0
 
 
-def _publish(path: Path, lines: Iterable[bytes], *, fsync: bool) -> None:
+def _publish(
+    path: Path,
+    lines: Iterable[bytes],
+    make_sidecars: Callable[[Path], None] = lambda _: None,
+    *,
+    fsync: bool,
+) -> None:
+    """Write a main file and its sidecars beside ``path``, then move them there as one step."""
     file = NewFile(temporary_beside(path))
     try:
+        make_sidecars(file.path)
         file.write_lines(lines)
         if fsync:
             file.sync()
-        file.publish(path)
+        # Else, between the look and the removal, the sidecars could become those of another maker.
+        with alone_in(path.parent) as is_alone:
+            _move(file, path, is_alone=is_alone)
         if fsync:
             sync_directory(path.parent)
     except BaseException:
         if file.is_at(path):
-            remove(path)
+            with alone_in(path.parent):
+                remove(path)
+                _discard_scopes(path)
         raise
     finally:
         file.discard()
+        _discard_scopes(file.path)
 
 
-def _clear(path: Path) -> None:
-    """Make sure that nothing is where a session is to be made; leftover sidecars go."""
+def _move(file: NewFile, path: Path, *, is_alone: bool) -> None:
+    """Move a new main file and its sidecars to ``path``, where sidecars may be left but no file."""
+    _check_free(path)
+    remove_scopes(path)
+    made, scopes = scopes_directory(str(file.path)), scopes_directory(str(path))
+    try:
+        made.rename(scopes)
+    except FileNotFoundError:
+        pass  # no scope is live
+    except OSError as error:
+        raise failed("write", scopes, error) from error
+    try:
+        file.publish(path, is_alone=is_alone)
+    except BaseException:
+        if not file.is_at(path):
+            _discard_scopes(path)
+        raise
+
+
+def _discard_scopes(path: Path) -> None:
+    directory = scopes_directory(str(path))
+    if directory.is_dir():
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _check_free(path: Path) -> None:
     if exists(path):
         raise SessionExistsError(f"{path} exists already")
-    remove_scopes(path)
 
 
 def remove_scopes(path: Path) -> None:

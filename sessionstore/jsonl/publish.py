@@ -89,8 +89,11 @@ class NewFile:
         except OSError as error:
             raise failed("write", path, error) from error
 
-    def publish(self, path: Path) -> None:
-        """Move the file to ``path``, where nothing may be. Raises ``SessionExistsError``."""
+    def publish(self, path: Path, *, is_alone: bool) -> None:
+        """Move the file to ``path``, where nothing may be. Raises ``SessionExistsError``.
+
+        Where there are no hard links, only who ``is_alone`` in the folder can be sure of that.
+        """
         try:
             path.hardlink_to(self.path)
         except FileExistsError:
@@ -100,6 +103,8 @@ class NewFile:
                 raise failed("write", path, error) from error
             if exists(path):
                 raise SessionExistsError(f"{path} exists already") from None
+            if not is_alone:
+                raise failed("write", path, error) from error
             self.replace(path)
         else:
             remove(self.path)

@@ -20,6 +20,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
+from sessionstore.folder_lock import alone_in
 from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import ImageHeader, SessionImage, SessionSnapshot
@@ -254,10 +255,19 @@ class JsonlSessionRepo(SessionRepo):
             raise not_found(id, self.container)
         accept(found.header)
         self._fresh.pop(str(path), None)
+        with alone_in(path.parent):  # or the sidecars could be those of a session that is loaded there
+            self._remove_files(path, found.header.id)
+        with suppress(OSError):
+            path.parent.rmdir()  # unless other sessions are there
+            return
+        if self._fsync:
+            sync_directory(path.parent)
+
+    def _remove_files(self, path: Path, id: str) -> None:
         try:
             path.unlink()
         except FileNotFoundError:
-            raise not_found(found.header.id, self.container) from None
+            raise not_found(id, self.container) from None
         except OSError as error:
             raise failed("remove", path, error) from error
         for suffix in (TEMPORARY_SUFFIX, SET_ASIDE_SUFFIX):
@@ -269,14 +279,8 @@ class JsonlSessionRepo(SessionRepo):
             pass
         except OSError as error:
             raise StorageError(
-                f"session {found.header.id!r} is deleted, but {directory} could not be removed: "
-                f"{error.strerror or error}"
+                f"session {id!r} is deleted, but {directory} could not be removed: {error.strerror or error}"
             ) from error
-        with suppress(OSError):
-            path.parent.rmdir()  # unless other sessions are there
-            return
-        if self._fsync:
-            sync_directory(path.parent)
 
     @contextmanager
     def _snapshot(self, session: SessionRef) -> Generator[SessionSnapshot, None, None]:

@@ -12,8 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from sessionstore.jsonl.codec import LARGEST_INTEGER, Line, LineError, decode_transaction
+from sessionstore.jsonl.codec import Line, LineError, decode_transaction
 from sessionstore.jsonl.files import Block, SourceFile
+from sessionstore.records import LARGEST_INTEGER
 
 _SEQ: Final = re.compile(rb'"seq"\s*:\s*([0-9]{1,15})(?![0-9])')
 _SMALLEST_RECORD: Final = 40

@@ -20,7 +20,6 @@ from sessionstore import json_text
 from sessionstore.builtin import BRANCH_TIP
 from sessionstore.errors import CorruptStorageError, InvalidScopeError
 from sessionstore.jsonl.codec import (
-    LARGEST_INTEGER,
     EntryLine,
     Line,
     LineError,
@@ -34,6 +33,7 @@ from sessionstore.jsonl.codec import (
 from sessionstore.jsonl.files import Block, SourceFile
 from sessionstore.jsonl.replay import MainReplay, ScopeReplay, Slot, Transactions
 from sessionstore.jsonl.spans import Spans, lines_of
+from sessionstore.records import LARGEST_INTEGER
 from sessionstore.scope import ephemeral_scope
 
 

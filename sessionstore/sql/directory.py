@@ -27,6 +27,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
+from sessionstore.folder_lock import alone_in
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.metadata import SessionMetadata, not_found
@@ -47,7 +48,6 @@ from sessionstore.sql.sqlite_files import (
     BUSY_TIMEOUT,
     DatabaseMissingError,
     Durability,
-    alone_in,
     peek,
     shm_of,
     wal_of,
@@ -245,14 +245,14 @@ class SqliteDirectorySessionRepo(SessionRepo):
             file.empty_log()  # a log that outlives its database must hold nothing to replay
         finally:
             file.close()
-        try:
-            with alone_in(self._root):  # or the log could be that of the next session of this id
+        with alone_in(self._root):  # or the log could be that of the next session of this id
+            try:
                 for path in (file.path, wal_of(file.path), shm_of(file.path)):
                     path.unlink(missing_ok=path != file.path)
-        except FileNotFoundError:
-            raise not_found(id_of(session), self.container) from None
-        except OSError as error:
-            raise StorageError(f"{file.path}: cannot be removed: {error.strerror}") from error
+            except FileNotFoundError:
+                raise not_found(id_of(session), self.container) from None
+            except OSError as error:
+                raise StorageError(f"{file.path}: cannot be removed: {error.strerror}") from error
 
     @contextmanager
     def _snapshot(self, session: SessionRef) -> Generator[SessionSnapshot]:

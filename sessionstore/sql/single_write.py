@@ -14,7 +14,8 @@ from typing import Final
 from sqlalchemy import Insert, Table, bindparam, func, insert, literal_column, select, update
 
 from sessionstore.ids import Clock
-from sessionstore.plan import LARGEST_NUMBER, CommitPlan
+from sessionstore.plan import CommitPlan
+from sessionstore.records import LARGEST_INTEGER
 from sessionstore.sql.applying import Applied, SessionKey
 from sessionstore.sql.container import SqlContainer
 from sessionstore.sql.dbapi import Values
@@ -67,7 +68,7 @@ class SingleWriteStatements:
     def _prepare(self, table: Table, columns: Sequence[str], write: Insert) -> Prepared:
         next_seq = SESSIONS.c.next_seq
         expected = bindparam("expected_seq", type_=next_seq.type)
-        highest = literal_column(str(LARGEST_NUMBER), next_seq.type)
+        highest = literal_column(str(LARGEST_INTEGER), next_seq.type)
         taken = (
             update(SESSIONS)
             .where(this_session(), next_seq == func.coalesce(expected, next_seq), next_seq < highest)

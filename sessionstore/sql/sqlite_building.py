@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from sessionstore.errors import StorageError
+from sessionstore.errors import SessionStoreError, StorageError
+from sessionstore.folder_lock import alone_in
 from sessionstore.sql.driver_errors import sqlite_failure
-from sessionstore.sql.sqlite_files import alone_in, connect, shm_of, wal_of
+from sessionstore.sql.sqlite_files import connect, shm_of, wal_of
 
 UNFINISHED_SUFFIX: Final = ".new"
 """What a killed process may leave has this suffix; nothing that looks for databases reads it."""
@@ -42,7 +43,7 @@ def build_file(
         except sqlite3.Error as error:
             raise sqlite_failure(error, str(path)).error from None
         except OSError as error:
-            if isinstance(error, StorageError):
+            if isinstance(error, SessionStoreError):
                 raise
             raise StorageError(f"{path}: cannot be created: {error.strerror}") from error
         finally:
@@ -67,14 +68,14 @@ def _write(unfinished: Path, fill: Callable[[sqlite3.Connection], None]) -> None
 
 def _publish(unfinished: Path, path: Path) -> bool:
     # Else, between the look and the removal, the log could become that of a database that others use.
-    with alone_in(path.parent):
-        published = _link(unfinished, path)
+    with alone_in(path.parent) as is_alone:
+        published = _link(unfinished, path, is_alone=is_alone)
     if published:
         _sync(path.parent)
     return published
 
 
-def _link(unfinished: Path, path: Path) -> bool:
+def _link(unfinished: Path, path: Path, *, is_alone: bool) -> bool:
     if path.exists():
         return False
     for stale in (wal_of(path), shm_of(path)):
@@ -85,10 +86,9 @@ def _link(unfinished: Path, path: Path) -> bool:
         return False
     except OSError:
         # A file system without hard links. Nothing else takes the name first: others would use that.
-        try:
-            unfinished.rename(path)
-        except FileExistsError:  # on Windows, where one cannot be alone in a folder
-            return False
+        if not is_alone:
+            raise  # a rename could replace what somebody else has made since the look
+        unfinished.rename(path)
     return True
 
 

@@ -9,17 +9,12 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from sessionstore.errors import StorageError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 R = TypeVar("R")
 
@@ -203,24 +198,6 @@ def journal_of(path: Path) -> Path:
 def shm_of(path: Path) -> Path:
     """The shared index of that log."""
     return path.with_name(path.name + "-shm")
-
-
-@contextmanager
-def alone_in(folder: Path) -> Generator[None]:
-    """Make databases in a folder appear or vanish, with their logs, as one step among all who do.
-
-    For a few calls of the system at a time. What ends the process ends the lock; where folders
-    cannot be locked (Windows, some network file systems) there is none.
-    """
-    with ExitStack() as stack:
-        if fcntl is not None:
-            with suppress(OSError):
-                descriptor = os.open(folder, os.O_RDONLY)
-                stack.callback(os.close, descriptor)
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                # Closing alone leaves it locked for as long as a process lives that was forked meanwhile.
-                stack.callback(fcntl.flock, descriptor, fcntl.LOCK_UN)
-        yield
 
 
 class FileConnections:

@@ -297,3 +297,12 @@ def test_a_message_is_checked() -> None:
         wrong: Any = given_
         with pytest.raises(InvalidValueError, match="entry 'e'"):
             payload_of(NewMessageEntry("e", None, wrong))
+
+
+def test_a_write_of_a_class_of_the_callers_own_is_what_its_base_is() -> None:
+    class Mine(SetValue[Any], frozen=True):
+        """A value that is set for a reason."""
+
+    plain = set_value(value("app", "n"), 1)
+    mine = Mine(plain.scope, plain.address, plain.value)
+    assert plan_commit([mine]) == plan_commit([plain])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import faulthandler
-import resource
 import signal
 import tracemalloc
 from collections.abc import Iterator
@@ -31,6 +30,8 @@ class TooLargeError(BaseException):
 @contextmanager
 def bounded_address_space() -> Iterator[None]:
     """Let the process have so much more memory, and no more."""
+    import resource  # not on Windows
+
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (taken + ADDRESS_SPACE, before[1]))

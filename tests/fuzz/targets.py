@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -41,19 +42,19 @@ class Lost(BaseException):
     """Something that was there before is gone."""
 
 
-class Target:
+class Target(ABC):
     """A kind of input. ``prepare`` makes the next one in a folder, ``run`` does everything to it."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
 
+    @abstractmethod
     def prepare(self, folder: Path) -> int:
         """Make an input; its size."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, folder: Path) -> None:
         """Raises whatever is no error of ours."""
-        raise NotImplementedError
 
 
 @contextmanager

@@ -9,6 +9,10 @@ import pytest
 from tests.fuzz.campaign import campaign, run_one
 from tests.fuzz.targets import TARGETS, Target
 
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="the memory of a process is read from /proc"
+)
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)

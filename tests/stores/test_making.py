@@ -1,0 +1,103 @@
+"""Makers of the same files take turns, and none removes what another has made."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sessionstore import (
+    SessionExistsError,
+    StorageBusyError,
+    StorageError,
+    ephemeral_scope,
+    folder_lock,
+    open_repository,
+    value,
+)
+from sessionstore.jsonl import making
+from sessionstore.transfer import copy_session
+
+fcntl = pytest.importorskip("fcntl", reason="folders cannot be locked here")
+
+SCOPED = value("app", "n", scope=ephemeral_scope("op"))
+
+
+def test_the_second_to_copy_a_session_leaves_the_scopes_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_sidecars = making._make_sidecars
+    first, second = open_repository(f"jsonl:{tmp_path}"), open_repository(f"jsonl:{tmp_path}")
+    with open_repository("memory://") as source, first, second:
+        with source.create(id="s") as session:
+            session.set_value(SCOPED, 1)
+
+        def overtaken(*args: Any, **options: Any) -> None:
+            monkeypatch.setattr(making, "_make_sidecars", make_sidecars)
+            copy_session(source, first, "s")
+            make_sidecars(*args, **options)
+
+        monkeypatch.setattr(making, "_make_sidecars", overtaken)
+        with pytest.raises(SessionExistsError):
+            copy_session(source, second, "s")
+        with first.open("s") as loaded:
+            assert getattr(loaded.get_value(SCOPED), "value", None) == 1
+        assert first.check_session("s") == []
+    assert [path for path in tmp_path.rglob("*") if ".tmp" in path.name] == []
+
+
+@pytest.mark.parametrize("url", ["jsonl:{}/s", "sqlite+dir:{}/s", "sqlite:///{}/s/sessions.db"])
+def test_a_locked_folder_is_busy_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setattr(folder_lock, "PATIENCE", 0.05)
+    with open_repository(url.format(tmp_path)) as repo:
+        folder = tmp_path / "s"
+        if not url.startswith("sqlite:"):
+            repo.create(id="first").close()
+            (folder,) = {path.parent for path in folder.rglob("*") if path.suffix in (".jsonl", ".sqlite")}
+        folder.mkdir(exist_ok=True)
+        before = sorted(tmp_path.rglob("*"))
+        with locked(folder):
+            with pytest.raises(StorageBusyError, match="locked"):
+                repo.create(id="second")
+            if repo.list():
+                with pytest.raises(StorageBusyError, match="locked"):
+                    repo.delete("first")
+            assert sorted(tmp_path.rglob("*")) == before
+        repo.create(id="second").close()
+        assert repo.list(limit=1)[0].id == "second"
+        for found in repo.list():
+            repo.delete(found)
+        assert repo.list() == []
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    held = os.open(folder, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(held)
+
+
+@pytest.mark.parametrize("url", ["jsonl:{}", "sqlite+dir:{}", "sqlite:///{}/sessions.db"])
+def test_a_file_is_not_moved_over_what_nobody_is_kept_from_making(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    """Neither links nor locks: a rename could replace a file that others have written to by now."""
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    monkeypatch.setattr(os, "link", unsupported)
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with open_repository(url.format(tmp_path)) as repo, pytest.raises(StorageError):
+        repo.create(id="s")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
