@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from heapq import merge
 from pathlib import Path
 from typing import IO, Final
@@ -171,8 +171,9 @@ def _move(file: NewFile, path: Path, *, is_alone: bool) -> None:
 
 def _discard_scopes(path: Path) -> None:
     directory = scopes_directory(str(path))
-    if directory.is_dir():
-        shutil.rmtree(directory, ignore_errors=True)
+    with suppress(OSError):
+        if directory.is_dir():
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _check_free(path: Path) -> None:
