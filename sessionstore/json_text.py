@@ -30,7 +30,10 @@ MAX_INTEGER_DIGITS: Final = 4300
 """Decimal digits of an integer that are accepted: CPython's own limit for reading one back."""
 
 _SHALLOW: Final = 2 * MAX_DEPTH
-"""Bytes of JSON text that cannot nest deeper: each level takes an opening and a closing one."""
+"""Characters of JSON text that cannot nest deeper: each level takes an opening and a closing one."""
+
+_PROVEN_TOGETHER: Final = 32
+"""Values of :func:`encode_together` that are in memory twice while they are compared."""
 
 _LARGEST_SHORT_INTEGER: Final = 10**MAX_INTEGER_DIGITS
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -40,6 +43,8 @@ _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTA
 _scan_string: Final = cast("Callable[[str, int, bool], tuple[str, int]]", scanstring)
 _fast_encode: Final = msgspec.json.Encoder().encode
 _fast_decode: Final = msgspec.json.Decoder().decode
+_fast_encode_lines: Final = msgspec.json.Encoder().encode_lines
+_fast_decode_lines: Final = msgspec.json.Decoder().decode_lines
 
 R = TypeVar("R")
 
@@ -59,15 +64,40 @@ def encode(value: object, what: object, *, around: int = 0) -> str:
     try:
         data = _fast_encode(value)
         again = _fast_decode(data)
-        if again == value and (
-            len(data) <= _SHALLOW
-            or data.count(b"[") + data.count(b"{") <= MAX_DEPTH
-            or _is_within(again, MAX_DEPTH + around)
-        ):
-            return data.decode()
+        if again == value:
+            text = data.decode()
+            if _is_shallow(text) or _is_within(again, MAX_DEPTH + around):
+                return text
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         pass  # the slow path accepts it or says what is wrong with it
     return _on_fresh_stack_if_deep(partial(_encode_slowly, value, what, MAX_DEPTH + around))
+
+
+def encode_together(values: list[Any]) -> list[str] | None:
+    """The texts that :func:`encode` gives for each of ``values``, proven a few at a time.
+
+    None when that proof fails for one of them: what is wrong, or how it is written nevertheless,
+    is then for :func:`encode` to say.
+    """
+    texts: list[str] = []
+    try:
+        for start in range(0, len(values), _PROVEN_TOGETHER):
+            some = values[start : start + _PROVEN_TOGETHER]
+            lines = _fast_encode_lines(some)
+            if _fast_decode_lines(lines) != some:
+                return None
+            texts += lines.decode().split("\n")
+            texts.pop()  # what follows the last line
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        return None
+    if max(map(len, texts), default=0) > _SHALLOW and not all(map(_is_shallow, texts)):
+        return None
+    return texts
+
+
+def _is_shallow(text: str) -> bool:
+    """Whether a look at ``text`` is enough to know that it keeps to :data:`MAX_DEPTH`."""
+    return len(text) <= _SHALLOW or text.count("[") + text.count("{") <= MAX_DEPTH
 
 
 def _is_within(value: object, levels: int) -> bool:

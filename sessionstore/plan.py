@@ -8,8 +8,9 @@ parents, to give the numbers, and to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import reduce
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
@@ -192,22 +193,35 @@ def plan_commit(writes: Iterable[Write[Any]]) -> CommitPlan:
     Raises ``MixedScopeError``, ``InvalidValueError``, ``InvalidAddressError`` or
     ``DuplicateIdError``, naming the write; nothing has changed then.
     """
-    fold = _Fold()
+    writes = list(writes)
+    fold = _Fold(_message_texts(writes))
     for write in writes:
         take = _TAKES.get(type(write)) or _take_of(write)
         take(fold, write)
     return fold.plan()
 
 
+def _message_texts(writes: list[Write[Any]]) -> Iterator[str | None]:
+    """The texts of the messages in ``writes``, as they come; None: this one is to be captured by itself."""
+    messages = [
+        write.entry.message
+        for write in writes
+        if isinstance(write, InsertEntry) and isinstance(write.entry, NewMessageEntry)
+    ]
+    texts = json_text.encode_together(messages) if len(messages) > 1 else None
+    return repeat(None) if texts is None else iter(texts)
+
+
 class _Fold:
     """What is left by table when writes are done one after the other."""
 
     __slots__ = (
-        "_appends", "_cleared", "_entries", "_message_count", "_new_ids", "_outside_parents",
-        "_retired", "_scope_id", "_steps", "_usage_rows", "_usages", "_values",
+        "_appends", "_cleared", "_entries", "_message_count", "_message_texts", "_new_ids",
+        "_outside_parents", "_retired", "_scope_id", "_steps", "_usage_rows", "_usages", "_values",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, message_texts: Iterator[str | None]) -> None:
+        self._message_texts = message_texts
         self._scope_id: str | None = None
         self._steps: list[Step] = []
         self._entries: list[EntryRecord] = []
@@ -253,7 +267,7 @@ class _Fold:
         offset = len(self._steps) if self._scope_id == "" else self._next_offset("")
         if isinstance(entry, NewMessageEntry):
             self._message_count += 1
-            payload = _message_payload(entry)
+            payload = _message_payload(entry, next(self._message_texts))
             record = EntryRecord(id, parent_id, offset, 0, "message", None, payload)
         else:
             record = _entry_record(entry, id, parent_id, offset)
@@ -375,13 +389,17 @@ def _entry_record(entry: _OtherEntry, id: str, parent_id: str | None, offset: in
     return EntryRecord(id, parent_id, offset, 0, entry.type, custom_type, payload)
 
 
-def _message_payload(entry: NewMessageEntry) -> str:
+def _message_payload(entry: NewMessageEntry, text: str | None) -> str:
     message = entry.message
-    check_message(message, entry)
-    if not isinstance(message, dict):
-        message = dict(message)
-    terminate = ',"terminate":true' if entry.terminate else ""
-    return f'{{"message":{json_text.encode(message, entry)}{terminate}}}'
+    if (
+        type(message) is not dict
+        or type(message.get("role")) is not str
+        or message.get("stopReason") == _PENDING
+    ):
+        check_message(message, entry)  # nearly every message is spared the call
+    if text is None:
+        text = json_text.encode(message if isinstance(message, dict) else dict(message), entry)
+    return f'{{"message":{text},"terminate":true}}' if entry.terminate else f'{{"message":{text}}}'
 
 
 def _fields(entry: _OtherEntry, what: str) -> dict[str, Any]:

@@ -165,6 +165,10 @@ def test_bytes_are_read_too() -> None:
 # -- what counts by its value ----------------------------------------------------------------
 
 
+class Shade(Enum):
+    DARK = "dark"
+
+
 class Text(str):
     __slots__ = ()
 
@@ -213,11 +217,35 @@ def test_subclasses_count_by_their_value(given_: Any, plain: Any) -> None:
     identical_json(json_text.decode(json_text.encode(given_, "it")), plain)
 
 
+# -- many values -----------------------------------------------------------------------------
+
+
+@given(st.lists(values, max_size=70))
+def test_many_values_have_the_texts_that_each_has(given_: list[Any]) -> None:
+    together = json_text.encode_together(given_)
+    assert together is None or together == [json_text.encode(value, "it") for value in given_]
+
+
+def test_plain_values_are_captured_together() -> None:
+    plain: list[Any] = [{"n": n, "text": f"{n}\n\u2028\u0085\r\0é😀"} for n in range(100)]
+    together = json_text.encode_together(plain)
+    assert together == [json_text.encode(value, "it") for value in plain]
+    assert json_text.encode_together([]) == []
+
+
+@pytest.mark.parametrize("place", [0, 31, 32, 99])
+@pytest.mark.parametrize(
+    "odd",
+    [math.nan, {1}, (1,), {1: 2}, b"x", "\ud800", 10**4300, Shade.DARK, nested(513), nested(2000)],
+    ids=range(10),
+)
+def test_one_that_needs_a_look_is_not_captured_with_others(odd: Any, place: int) -> None:
+    mixed: list[Any] = [{"n": n} for n in range(100)]
+    mixed[place] = odd
+    assert json_text.encode_together(mixed) is None
+
+
 # -- what is refused -------------------------------------------------------------------------
-
-
-class Shade(Enum):
-    DARK = "dark"
 
 
 def cycle() -> Any:

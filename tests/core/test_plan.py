@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -297,6 +298,22 @@ def test_a_message_is_checked() -> None:
         wrong: Any = given_
         with pytest.raises(InvalidValueError, match="entry 'e'"):
             payload_of(NewMessageEntry("e", None, wrong))
+
+
+@pytest.mark.parametrize("place", [0, 1, 40])
+def test_one_of_many_messages_is_captured_as_it_would_be_alone(place: int) -> None:
+    odd = NewMessageEntry("odd", None, OrderedDict(role="user", content=("half \ud800", 2**70)), True)
+    many: list[Write[Any]] = [insert_entry(NewMessageEntry(f"e{n}", None, message(n=n))) for n in range(41)]
+    many[place] = insert_entry(odd)
+    found = plan_commit(many)
+    assert [record.payload for record in found.entries] == [plan(write).entries[0].payload for write in many]
+    assert '"terminate":true' in found.entries[place].payload
+
+    for wrong in (message(n=float("nan")), message(n={1}), message(n={1: 2}), {"role": 1}, None):
+        bad: Any = wrong
+        many[place] = insert_entry(NewMessageEntry("odd", None, bad))
+        with pytest.raises(InvalidValueError, match="entry 'odd'"):
+            plan_commit(many)
 
 
 def test_a_write_of_a_class_of_the_callers_own_is_what_its_base_is() -> None:
