@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from sessionstore.errors import SessionExistsError, StorageError
-from sessionstore.folder_lock import alone_in
+from sessionstore.folders import alone_in
 from sessionstore.fork import ForkImage
 from sessionstore.image import ImageHeader, SessionImage, settled_lines, settled_record
 from sessionstore.jsonl.encoding import text_line, transaction_line

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from sessionstore.errors import SessionExistsError, StorageError
+from sessionstore.folders import sync_folder
 
 TEMPORARY_SUFFIX: Final = ".tmp"
 """Ends the name of a file that is being written; no reader takes such a file for anything."""
@@ -161,18 +162,11 @@ def remove(path: Path) -> bool:
 
 
 def sync_directory(path: Path) -> None:
-    """Have the names in a directory survive the machine, where the system can do that."""
-    if os.name == "nt":
-        return
+    """As :func:`~sessionstore.folders.sync_folder`, but raises ``StorageError``."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(path)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise failed("write", path, error) from error
+        raise failed("write", path, error) from error
 
 
 def failed(what: str, path: Path | str, error: OSError) -> StorageError:

@@ -20,7 +20,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.folder_lock import alone_in
+from sessionstore.folders import alone_in
 from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import ImageHeader, SessionImage, SessionSnapshot

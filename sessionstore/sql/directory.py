@@ -27,7 +27,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.folder_lock import alone_in
+from sessionstore.folders import alone_in
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.metadata import SessionMetadata, not_found

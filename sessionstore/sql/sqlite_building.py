@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from sessionstore.errors import SessionStoreError, StorageError
-from sessionstore.folder_lock import alone_in
+from sessionstore.folders import alone_in, sync_folder
 from sessionstore.sql.driver_errors import sqlite_failure
 from sessionstore.sql.sqlite_files import connect, shm_of, wal_of
 
@@ -71,7 +71,7 @@ def _publish(unfinished: Path, path: Path) -> bool:
     with alone_in(path.parent) as is_alone:
         published = _link(unfinished, path, is_alone=is_alone)
     if published:
-        _sync(path.parent)
+        _sync_name(path)
     return published
 
 
@@ -93,15 +93,20 @@ def _link(unfinished: Path, path: Path, *, is_alone: bool) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Make a file's bytes, or a folder's names, outlive a loss of power."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except PermissionError:  # folders cannot be opened on Windows, nor need to be
-        return
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync_name(path: Path) -> None:
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StorageError(
+            f"{path}: was created, but may not outlive a loss of power: {error.strerror}"
+        ) from error
 
 
 @contextmanager

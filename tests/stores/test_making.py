@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from sessionstore import (
     StorageBusyError,
     StorageError,
     ephemeral_scope,
-    folder_lock,
+    folders,
     open_repository,
     value,
 )
@@ -55,7 +56,7 @@ def test_the_second_to_copy_a_session_leaves_the_scopes_of_the_first(
 def test_a_locked_folder_is_busy_and_not_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
-    monkeypatch.setattr(folder_lock, "PATIENCE", 0.05)
+    monkeypatch.setattr(folders, "PATIENCE", 0.05)
     with open_repository(url.format(tmp_path)) as repo:
         folder = tmp_path / "s"
         if not url.startswith("sqlite:"):
@@ -101,3 +102,58 @@ def test_a_file_is_not_moved_over_what_nobody_is_kept_from_making(
     with open_repository(url.format(tmp_path)) as repo, pytest.raises(StorageError):
         repo.create(id="s")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+FOLDER_STORES = ["jsonl:{}/s", "sqlite+dir:{}/s", "sqlite:///{}/s/sessions.db"]
+
+
+def folders_cannot_be_synced(monkeypatch: pytest.MonkeyPatch, reason: int) -> None:
+    fsync = os.fsync
+
+    def failing(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(reason, os.strerror(reason))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", failing)
+
+
+@pytest.mark.parametrize("url", FOLDER_STORES)
+@pytest.mark.parametrize("reason", [errno.EINVAL, errno.ENOTSUP])
+def test_a_file_system_whose_folders_cannot_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, reason: int
+) -> None:
+    folders_cannot_be_synced(monkeypatch, reason)
+    options = {"fsync": True} if url.startswith("jsonl:") else {}
+    with open_repository(url.format(tmp_path), **options) as repo:
+        with repo.create(id="a") as session:
+            session.set_value(SCOPED, 1)
+        assert [found.id for found in repo.list()] == ["a"]
+        repo.delete("a")
+        assert repo.list() == []
+
+
+@pytest.mark.parametrize("url", FOLDER_STORES[1:])
+def test_a_database_that_may_not_last_is_said_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    with open_repository(url.format(tmp_path)) as repo:
+        with monkeypatch.context() as broken:
+            folders_cannot_be_synced(broken, errno.EIO)
+            with pytest.raises(StorageError, match="was created, but may not outlive a loss of power"):
+                repo.create(id="a")
+        assert [found.id for found in repo.list()] == ["a"]
+        assert [path for path in tmp_path.rglob("*") if path.suffix == ".new"] == []
+
+
+def test_a_file_whose_name_may_not_last_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_repository(f"jsonl:{tmp_path}", fsync=True) as repo:
+        repo.create(id="a").close()
+        with monkeypatch.context() as broken:
+            folders_cannot_be_synced(broken, errno.EIO)
+            with pytest.raises(StorageError, match="cannot write"):
+                repo.create(id="b")
+        assert [found.id for found in repo.list()] == ["a"]
+        repo.create(id="b").close()
