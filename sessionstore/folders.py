@@ -1,9 +1,11 @@
-"""What file stores ask of folders: to be alone in one, and that its names last."""
+"""What file stores ask of folders: to be alone in one, that its names last, that no waste stays."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
+import shutil
 import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,6 +21,9 @@ except ImportError:  # Windows
 
 PATIENCE: Final = 5.0
 """Seconds to wait for whoever holds the lock; it is held for a few calls of the system at a time."""
+
+ABANDONED_AFTER: Final = 86_400.0
+"""Seconds for which nobody has written to what a working process would have finished long since."""
 
 _PAUSE: Final = 0.002
 _NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -80,6 +85,34 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def remove_abandoned(folder: Path, names: re.Pattern[str]) -> list[str]:
+    """Remove what killed processes have left unfinished in a folder; a line for each thing.
+
+    That is what is called like ``names`` and was not written to for :data:`ABANDONED_AFTER`.
+    Nobody has seen it, so no data is in it. What cannot be looked at or removed stays.
+    """
+    removed: list[str] = []
+    try:
+        found = sorted(path for path in folder.iterdir() if names.fullmatch(path.name))
+    except OSError:
+        return removed
+    for path in found:
+        try:
+            inside = [*path.rglob("*")] if path.is_dir() else []
+            looks = [item.lstat() for item in (path, *inside)]
+            if max(look.st_mtime for look in looks) > time.time() - ABANDONED_AFTER:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        except OSError:
+            continue
+        size = sum(look.st_size for look in looks)
+        removed.append(f"removed {path} ({size} bytes), which a killed process had left unfinished")
+    return removed
 
 
 def _close(descriptor: int) -> None:

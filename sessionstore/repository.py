@@ -258,6 +258,15 @@ class SessionRepo(ABC):
             with self._claims.reserve(self._claim_key(session)):
                 return self._repair_session(session)
 
+    def repair_container(self) -> builtins.list[str]:
+        """Remove what killed processes have left unfinished in the container; a line for each thing.
+
+        Nothing that was ever a session is: only what is named as half made, and was not touched for
+        a day.
+        """
+        with self._working():
+            return self._repair_container()
+
     def close(self) -> None:
         """Close every open session, wait for all of them, and release the container.
 
@@ -397,6 +406,10 @@ class SessionRepo(ABC):
 
     def _check_container(self) -> builtins.list[str]:
         """Nothing, for a container that cannot be wrong by itself."""
+        return []
+
+    def _repair_container(self) -> builtins.list[str]:
+        """Nothing, for a container in which no process can leave anything."""
         return []
 
     def _check_session(self, session: SessionRef) -> builtins.list[str]:

@@ -137,7 +137,11 @@ def verify(
         str | None, typer.Argument(metavar="[URL2]", help="A second store: prove that both are equal.")
     ] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Rebuild what is derived, set aside what is unreadable.")
+        bool,
+        typer.Option(
+            "--repair",
+            help="Rebuild what is derived, set aside what is unreadable, remove what is half made.",
+        ),
     ] = False,
     json: Json = False,
 ) -> None:

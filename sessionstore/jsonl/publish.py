@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable
@@ -16,6 +17,9 @@ from sessionstore.folders import sync_folder
 
 TEMPORARY_SUFFIX: Final = ".tmp"
 """Ends the name of a file that is being written; no reader takes such a file for anything."""
+
+UNFINISHED: Final = re.compile(r".+\.[0-9a-f]{12}\.tmp(\.scopes)?")
+"""How :func:`temporary_beside` calls files, and the sidecars of such a file."""
 
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})

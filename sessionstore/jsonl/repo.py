@@ -20,7 +20,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.folders import alone_in
+from sessionstore.folders import alone_in, remove_abandoned
 from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import ImageHeader, SessionImage, SessionSnapshot
@@ -31,6 +31,7 @@ from sessionstore.jsonl.headers import FileHeader
 from sessionstore.jsonl.making import make_empty, make_from_image
 from sessionstore.jsonl.publish import (
     TEMPORARY_SUFFIX,
+    UNFINISHED,
     NewFile,
     exists,
     failed,
@@ -311,6 +312,9 @@ class JsonlSessionRepo(SessionRepo):
                 home = self._folders.path(header.id, header.created_at, header.cwd)
                 problems.append(f"{path}: holds session {header.id!r}, which belongs in {home}")
         return problems
+
+    def _repair_container(self) -> builtins.list[str]:
+        return [line for folder in self._folders.folders() for line in remove_abandoned(folder, UNFINISHED)]
 
     def _check_session(self, session: SessionRef) -> builtins.list[str]:
         path, accept = self._locate(session)

@@ -107,6 +107,10 @@ class SqlContainer(ABC):
         del fill, on_taken
         return False
 
+    def remove_abandoned(self) -> list[str]:
+        """Remove what killed processes have left of :meth:`build`; a line for each thing."""
+        return []
+
     @abstractmethod
     def close(self) -> None:
         """Close every connection of ours."""

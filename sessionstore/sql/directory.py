@@ -27,7 +27,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.folders import alone_in
+from sessionstore.folders import alone_in, remove_abandoned
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.metadata import SessionMetadata, not_found
@@ -43,6 +43,7 @@ from sessionstore.sql.repo import check_same, id_of
 from sessionstore.sql.rows import FIRST_SEQ, check_version, metadata_of, session_row
 from sessionstore.sql.schema import HEAD_REVISION, VERSION_TABLE
 from sessionstore.sql.snapshot import SqlSnapshot, open_snapshot
+from sessionstore.sql.sqlite_building import UNFINISHED
 from sessionstore.sql.sqlite_container import SqliteFileContainer
 from sessionstore.sql.sqlite_files import (
     BUSY_TIMEOUT,
@@ -281,6 +282,9 @@ class SqliteDirectorySessionRepo(SessionRepo):
                     f"{self._root / name}: holds session {rows[0][0]!r}, whose file has another name"
                 )
         return problems
+
+    def _repair_container(self) -> builtins.list[str]:
+        return remove_abandoned(self._root, UNFINISHED)
 
     def _check_session(self, session: SessionRef) -> builtins.list[str]:
         file = self._file(id_of(session))

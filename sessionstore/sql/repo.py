@@ -292,6 +292,9 @@ class SqlSessionRepo(SessionRepo):
 
     # -- checking and mending --------------------------------------------------------------------
 
+    def _repair_container(self) -> builtins.list[str]:
+        return self._sql.remove_abandoned()
+
     def _check_session(self, session: SessionRef) -> builtins.list[str]:
         metadata = self._find(session, self._sql.query)
         with open_snapshot(self._sql, metadata.id, self._missing(metadata.id)) as (snapshot, _):

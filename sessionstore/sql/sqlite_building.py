@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Generator
@@ -15,8 +16,8 @@ from sessionstore.folders import alone_in, sync_folder
 from sessionstore.sql.driver_errors import sqlite_failure
 from sessionstore.sql.sqlite_files import connect, shm_of, wal_of
 
-UNFINISHED_SUFFIX: Final = ".new"
-"""What a killed process may leave has this suffix; nothing that looks for databases reads it."""
+UNFINISHED: Final = re.compile(r"\.[0-9a-f]{16}\.new(-wal|-shm|-journal)?")
+"""How files are called that a killed process may leave; nothing that looks for databases reads them."""
 
 _OFF: Final = ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = ON")
 
@@ -33,7 +34,7 @@ def build_file(
     no file and no folder is left behind.
     """
     with _folders(path.parent):
-        unfinished = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED_SUFFIX}")
+        unfinished = path.with_name(f".{secrets.token_hex(8)}.new")
         try:
             _write(unfinished, fill)
             published = _publish(unfinished, path)

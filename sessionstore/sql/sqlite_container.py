@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from sessionstore.errors import SchemaVersionError
+from sessionstore.folders import remove_abandoned
 from sessionstore.line import Ticket
 from sessionstore.sql.container import Lease, SqlContainer
 from sessionstore.sql.dialects import SqliteDialect
 from sessionstore.sql.grouping import GroupCommit, WriterLock
 from sessionstore.sql.link import Link
 from sessionstore.sql.schema import SchemaState, create_schema, schema_state
-from sessionstore.sql.sqlite_building import build_file
+from sessionstore.sql.sqlite_building import UNFINISHED, build_file
 from sessionstore.sql.sqlite_files import (
     BUSY_TIMEOUT,
     Durability,
@@ -99,6 +100,10 @@ class SqliteFileContainer(SqlContainer):
             fill(Link(raw, self.dialect))
 
         return build_file(self.path, make, on_taken)
+
+    def remove_abandoned(self) -> list[str]:
+        """See :meth:`SqlContainer.remove_abandoned`."""
+        return remove_abandoned(self.path.parent, UNFINISHED)
 
     def empty_log(self) -> None:
         """Fold the log into the file and cut it to nothing, unless somebody still reads it."""

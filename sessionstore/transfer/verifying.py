@@ -36,10 +36,11 @@ def verify_store(
     Proven are what :func:`~sessionstore.transfer.checking.check_image` says and what the store
     derives from its records (the branch index of SQL, sidecars against retirements of JSONL).
     With ``repair`` what is derived is rebuilt and what cannot be read is set aside, as far as the
-    store can; a session that is open is left alone. A live scope is never a problem, whoever
-    began it.
+    store can; a session that is open is left alone. What killed processes left half made goes. A live
+    scope is never a problem, whoever began it.
     """
-    yield Verdict(None, problems=repo.check_container())
+    repairs = repo.repair_container() if repair else []
+    yield Verdict(None, problems=repo.check_container(), repairs=repairs)
     for session in repo.list():
         (progress or Progress()).begin(session.id)
         yield _verify_session(repo, session, repair, progress or Progress())

@@ -224,7 +224,7 @@ def test_a_failed_load_leaves_nothing(tmp_path: Path, layout: Layout) -> None:
 
 
 def test_what_a_killed_process_leaves_is_invisible_and_in_nobodys_way(tmp_path: Path) -> None:
-    (tmp_path / f".0123{sqlite_building.UNFINISHED_SUFFIX}").write_bytes(b"half")
+    (tmp_path / ".0123456789abcdef.new").write_bytes(b"half")
     with directory(tmp_path) as repo:
         assert repo.list() == []
         repo.create(id="s").close()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +26,7 @@ from sessionstore import (
     value,
 )
 from sessionstore.jsonl import making
-from sessionstore.transfer import copy_session
+from sessionstore.transfer import copy_session, verify_store
 
 fcntl = pytest.importorskip("fcntl", reason="folders cannot be locked here")
 
@@ -157,3 +161,47 @@ def test_a_file_whose_name_may_not_last_is_taken_back(
                 repo.create(id="b")
         assert [found.id for found in repo.list()] == ["a"]
         repo.create(id="b").close()
+
+
+KILLED_MAKER = """
+import os, signal, sys
+from sessionstore import ephemeral_scope, open_repository, value
+from sessionstore.jsonl import making
+from sessionstore.sql import sqlite_building
+from sessionstore.transfer import copy_session
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+making._move = sqlite_building._publish = die
+with open_repository("memory://") as source, open_repository(sys.argv[1]) as repo:
+    with source.create(id="s") as session:
+        session.set_value(value("app", "n", scope=ephemeral_scope("op")), 1)
+    copy_session(source, repo, "s")
+"""
+
+
+@pytest.mark.parametrize("url", FOLDER_STORES)
+def test_what_a_killed_maker_left_goes_once_it_is_old(tmp_path: Path, url: str) -> None:
+    place = url.format(tmp_path)
+    killed = subprocess.run([sys.executable, "-c", KILLED_MAKER, place], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = [path for path in tmp_path.rglob("*") if path.name.endswith((".new", ".tmp", ".tmp.scopes"))]
+    assert left
+    mine = [path.with_name(name) for path in left[:1] for name in ("notes.tmp", ".new", "s.jsonl.tmp")]
+    for path in mine:
+        path.write_text("of somebody else")
+    with open_repository(place) as repo:
+        repo.create(id="other").close()
+        assert [found.id for found in repo.list()] == ["other"]
+        assert repo.repair_container() == []  # whoever makes it may still be alive
+        old = time.time() - 2 * 86_400
+        for path in [*mine, *left, *(file for found in left if found.is_dir() for file in found.iterdir())]:
+            os.utime(path, (old, old))
+        assert all(not verdict.problems and not verdict.repairs for verdict in verify_store(repo))
+        store, *sessions = verify_store(repo, repair=True)
+        assert len(store.repairs) == len([path for path in left if path.parent not in left])
+        assert [verdict.session_id for verdict in sessions] == ["other"]
+        assert repo.repair_container() == []
+    assert not any(path.exists() for path in left)
+    assert all(path.read_text() == "of somebody else" for path in mine)
