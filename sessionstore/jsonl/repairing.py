@@ -8,8 +8,9 @@ crash leaves every file as it was or as it is to be, and the next repair goes on
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -214,25 +215,41 @@ def _rewrite(source: SourceFile, head: bytes, lost: Iterable[LostLine]) -> None:
 
 
 def _set_aside(source: SourceFile, lost: Sequence[LostLine]) -> None:
-    """Add lines to what was set aside of a file before: where they stood and why, then as they are."""
+    """Add lines to what was set aside of a file before: where they stood and why, then as they are.
+
+    A repair that was killed right after this has done it already.
+    """
+    path = Path(source.path + SET_ASIDE_SUFFIX)
+    if not exists(path):
+        _replace(path, _told_and_lost(source, lost), like=source)
+        return
+    with SourceFile(str(path)) as before:
+        if not _ends_with(before, lambda: _told_and_lost(source, lost)):
+            _replace(path, chain(_bytes_of(before), _told_and_lost(source, lost)), like=source)
+
+
+def _told_and_lost(source: SourceFile, lost: Sequence[LostLine]) -> Iterator[bytes]:
     by_number = {line.number for line in lost}
     told = {"kind": "set_aside", "lines": [[line.number, line.size, line.reason] for line in lost]}
+    yield (json.dumps(told) + "\n").encode()
+    if by_number == {0}:
+        yield from _bytes_of(source)
+        yield b"\n"
+        return
+    if 1 in by_number:
+        yield (source.first_line() or b"") + b"\n"
+    yield from (line + b"\n" for number, line, _ in lines_of(source) if number in by_number)
 
-    def pieces() -> Iterator[bytes]:
-        if exists(path):
-            with SourceFile(str(path)) as before:
-                yield from _bytes_of(before)
-        yield (json.dumps(told) + "\n").encode()
-        if by_number == {0}:
-            yield from _bytes_of(source)
-            yield b"\n"
-            return
-        if 1 in by_number:
-            yield (source.first_line() or b"") + b"\n"
-        yield from (line + b"\n" for number, line, _ in lines_of(source) if number in by_number)
 
-    path = Path(source.path + SET_ASIDE_SUFFIX)
-    _replace(path, pieces(), like=source)
+def _ends_with(file: SourceFile, pieces: Callable[[], Iterator[bytes]]) -> bool:
+    at = file.size - sum(map(len, pieces()))
+    if at < 0:
+        return False
+    for piece in pieces():
+        if file.read(at, len(piece)) != piece:
+            return False
+        at += len(piece)
+    return True
 
 
 def _bytes_of(source: SourceFile) -> Iterator[bytes]:

@@ -486,6 +486,7 @@ def test_a_repair_that_is_killed_leaves_each_file_old_or_new(tmp_path: Path) -> 
         old = contents(done.parent)
         repo.repair_session("s")
         new = contents(done.parent)
+        aside = {name: data for name, data in new.items() if name.endswith(".set-aside")}
         expected = seqs(repo)
     root = tmp_path / "r"
 
@@ -508,7 +509,9 @@ def test_a_repair_that_is_killed_leaves_each_file_old_or_new(tmp_path: Path) -> 
             assert verify(repo, repair=True).problems == []
             assert seqs(repo) == expected
             assert next_seq(repo) == 1003
-        kept = b"".join(contents(folder).values())
+        found = contents(folder)
+        assert {name: data for name, data in found.items() if name.endswith(".set-aside")} == aside
+        kept = b"".join(found.values())
         assert all(line in kept for data in old.values() for line in data.splitlines()[1:])
         begin()
     assert deaths > 20
