@@ -36,10 +36,12 @@ def row_check(statement: Any) -> Callable[[Sequence[Row]], None] | None:
     if not any(kinds):
         return None
     wanted: Any = list[tuple[tuple(Union[tuple(some)] if some else Any for some in kinds)]]  # type: ignore[misc]  # noqa: UP007  # found at run time
+    # Only for a structure does msgspec keep what it has found out of a type.
+    result = msgspec.defstruct("Result", [("rows", wanted)], array_like=True)
 
     def check(rows: Sequence[Row]) -> None:
         try:
-            msgspec.convert(rows, wanted)
+            msgspec.convert((rows,), result)
         except msgspec.ValidationError as error:
             raise CorruptStorageError(f"the database holds a value of a wrong type: {error}") from None
 
