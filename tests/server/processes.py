@@ -51,9 +51,14 @@ class Workers:
 
         The barrier is that of all of them.
         """
-        assert len(arguments) <= self._processes
-        barrier = self._manager.Barrier(len(arguments))
-        calls = [self._pool.apply_async(work, (barrier, *of_one)) for of_one in arguments]
+        found: list[T] = self.run_different(*[(work, of_one) for of_one in arguments])
+        return found
+
+    def run_different(self, *works: tuple[Callable[..., Any], Sequence[Any]]) -> list[Any]:
+        """The same for works that differ, each with its arguments."""
+        assert len(works) <= self._processes
+        barrier = self._manager.Barrier(len(works))
+        calls = [self._pool.apply_async(work, (barrier, *of_one)) for work, of_one in works]
         return [call.get(END_SECONDS) for call in calls]
 
 

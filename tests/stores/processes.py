@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from multiprocessing.synchronize import Barrier
+from time import perf_counter
 
 from server.processes import COUNTER, MARKS, START_SECONDS, increment_once
 
 from sessionstore import SessionStoreError, open_repository
+from sessionstore.records import ElementRecord
 
 PROCESSES = 8
 
@@ -56,3 +58,26 @@ def mark_and_increment(_: Barrier, url: str, id: str, mark: str) -> tuple[int, l
         first_seq = session.append_list(MARKS, mark).first_seq
         increment_once(session)
         return first_seq, marks, None if stored is None else stored.value
+
+
+def read_with_a_pause(barrier: Barrier, url: str, id: str) -> list[str]:
+    """The marks of a session, read as a stream that stands still while the other process appends."""
+    with open_repository(url) as repo, repo.snapshot(id) as image:
+        marks = (record.value for record in image.records if isinstance(record, ElementRecord))
+        begun = [next(marks) for _ in range(10)]
+        barrier.wait(START_SECONDS)
+        barrier.wait(START_SECONDS)
+        return [*begun, *marks]
+
+
+def append_during_the_pause(barrier: Barrier, url: str, id: str, times: int) -> list[float]:
+    """Append marks while the other process stands still; how many seconds each of them took."""
+    seconds: list[float] = []
+    with open_repository(url) as repo, repo.open(id) as session:
+        barrier.wait(START_SECONDS)
+        for number in range(times):
+            start = perf_counter()
+            session.append_list(MARKS, f"later {number}")
+            seconds.append(perf_counter() - start)
+        barrier.wait(START_SECONDS)
+    return seconds

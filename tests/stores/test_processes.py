@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,14 @@ from faults import Calls, failing, short_and_full
 from legs import STORE_KINDS, StoreKind
 from server.processes import COUNTER, MARKS, Workers
 from sql import driver_faults
-from stores.processes import PROCESSES, increment_after_the_first, mark_and_increment, use_first
+from stores.processes import (
+    PROCESSES,
+    append_during_the_pause,
+    increment_after_the_first,
+    mark_and_increment,
+    read_with_a_pause,
+    use_first,
+)
 
 from sessionstore import (
     NewMessageEntry,
@@ -23,6 +31,7 @@ from sessionstore import (
     open_repository,
     set_value,
 )
+from sessionstore.sql.sqlite_files import BUSY_TIMEOUT
 from sessionstore.writes import Write
 
 
@@ -73,6 +82,28 @@ def test_a_second_process_that_writes_is_refused_every_time(store_url: str, work
         with repo.open("a") as session:
             assert getattr(session.get_value(COUNTER), "value", None) == times
             assert session.storage.next_seq() == times + 1
+        assert repo.check_session("a") == []
+
+
+# A reader that pauses, and a writer that does not ------------------------------------------------
+
+
+@pytest.mark.needs("multi_process")
+def test_a_reader_of_another_process_that_pauses_holds_up_nobody(store_url: str, workers: Workers) -> None:
+    times = 200
+    marks = [f"{number:04} {'x' * 1000}" for number in range(2000)]
+    with open_repository(store_url) as repo:
+        with repo.create(id="a") as session:
+            session.commit([append_list(MARKS, mark) for mark in marks])
+        reading = (read_with_a_pause, (store_url, "a"))
+        writing = (append_during_the_pause, (store_url, "a", times))
+        found, seconds = workers.run_different(reading, writing)
+        assert [json.loads(text) for text in found] == marks
+        assert len(seconds) == times
+        assert max(seconds) < BUSY_TIMEOUT / 2
+        with repo.open("a") as session:
+            assert session.read_list(MARKS, order="desc", limit=1)[0].value == f"later {times - 1}"
+            assert session.storage.next_seq() == len(marks) + times + 1
         assert repo.check_session("a") == []
 
 

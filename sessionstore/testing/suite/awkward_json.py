@@ -65,10 +65,10 @@ def plain_json_survives(store: Storage) -> None:
 
 @group.case
 def integers_beyond_doubles_survive(store: Storage) -> None:
-    """Integers beyond 2**53, beyond 2**64, and of up to 4,300 digits."""
+    """Integers beyond 2**53, beyond 2**64, beyond doubles, and of up to 4,300 digits."""
     powers = [53, 63, 64, 70, 128]
     given = [sign * (2**power + step) for power in powers for step in (-1, 0, 1) for sign in (1, -1)]
-    _survives(store, [*given, 10**4299, -(10**4299), 10**4300 - 1])
+    _survives(store, [*given, 10**400, -(10**400), 10**4299, -(10**4299), 10**4300 - 1])
 
 
 @group.case
