@@ -33,7 +33,8 @@ _SHALLOW: Final = 2 * MAX_DEPTH
 """Characters of JSON text that cannot nest deeper: each level takes an opening and a closing one."""
 
 _PROVEN_TOGETHER: Final = 32
-"""Values of :func:`encode_together` that are in memory twice while they are compared."""
+_LARGEST_PROOF: Final = 1 << 20
+"""Values and bytes of JSON that are in memory twice while :func:`encode_together` compares them."""
 
 _LARGEST_SHORT_INTEGER: Final = 10**MAX_INTEGER_DIGITS
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -77,14 +78,14 @@ def encode_together(values: list[Any]) -> list[str] | None:
     """The texts that :func:`encode` gives for each of ``values``, proven a few at a time.
 
     None when that proof fails for one of them: what is wrong, or how it is written nevertheless,
-    is then for :func:`encode` to say.
+    is then for :func:`encode` to say. None for large values too, which it takes no longer for.
     """
     texts: list[str] = []
     try:
         for start in range(0, len(values), _PROVEN_TOGETHER):
             some = values[start : start + _PROVEN_TOGETHER]
             lines = _fast_encode_lines(some)
-            if _fast_decode_lines(lines) != some:
+            if len(lines) > _LARGEST_PROOF or _fast_decode_lines(lines) != some:
                 return None
             texts += lines.decode().split("\n")
             texts.pop()  # what follows the last line

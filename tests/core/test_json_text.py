@@ -231,6 +231,7 @@ def test_plain_values_are_captured_together() -> None:
     together = json_text.encode_together(plain)
     assert together == [json_text.encode(value, "it") for value in plain]
     assert json_text.encode_together([]) == []
+    assert json_text.encode_together(["x" * 500_000, "y" * 600_000]) is None  # not twice in memory
 
 
 @pytest.mark.parametrize("place", [0, 31, 32, 99])
