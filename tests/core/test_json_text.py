@@ -220,8 +220,9 @@ def test_subclasses_count_by_their_value(given_: Any, plain: Any) -> None:
 # -- many values -----------------------------------------------------------------------------
 
 
-@given(st.lists(values, max_size=70))
-def test_many_values_have_the_texts_that_each_has(given_: list[Any]) -> None:
+@given(st.lists(values, max_size=4), st.integers(0, 20))
+def test_many_values_have_the_texts_that_each_has(some: list[Any], times: int) -> None:
+    given_ = some * times
     together = json_text.encode_together(given_)
     assert together is None or together == [json_text.encode(value, "it") for value in given_]
 
