@@ -438,6 +438,8 @@ class SessionRepo(ABC):
         holds at most ``limit`` sessions that come after ``before``. Opens nothing for writing.
         """
         with self._working():
+            if cwd is not None:
+                cwd = check_optional_text(cwd, "cwd", limit=None, error=InvalidQueryError)
             if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
                 raise InvalidQueryError(f"limit must be an int, not a {type(limit).__name__}")
             if limit is not None and limit < 0:

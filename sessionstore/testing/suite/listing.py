@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 from typing import Any
 
 from sessionstore.address import value
@@ -118,6 +119,15 @@ def bad_limits_of_lists_are_errors(factory: RepositoryFactory) -> None:
         bad: list[Any] = [-1, True, 1.0, "1"]
         for limit in bad:
             refuses(InvalidQueryError, calling(lambda limit: repo.list(limit=limit), limit), "limit")
+
+
+@group.case()
+def texts_that_no_cwd_can_be_are_errors(factory: RepositoryFactory) -> None:
+    """What ``create`` refuses as a working directory is refused as a filter too, however it is stored."""
+    with trying(factory.open()) as repo:
+        bad: list[Any] = ["/a\0", "/\ud800", "/\ud83d\ude00", b"/a", 1, Path("/a")]
+        for cwd in bad:
+            refuses(InvalidQueryError, calling(lambda cwd: repo.list(cwd=cwd), cwd), "cwd")
 
 
 @group.case()
