@@ -29,9 +29,10 @@ from sessionstore.jsonl.headers import (
     scope_header_line,
 )
 from sessionstore.jsonl.log import LogFile
+from sessionstore.jsonl.paths import encoded_id
 from sessionstore.jsonl.publish import TEMPORARY_SUFFIX, NewFile, exists, remove, sync_directory
 from sessionstore.jsonl.sidecars import list_sidecars
-from sessionstore.jsonl.spans import lines_of
+from sessionstore.jsonl.spans import Spans, lines_of
 from sessionstore.jsonl.surveying import (
     LostLine,
     MainSurvey,
@@ -41,6 +42,7 @@ from sessionstore.jsonl.surveying import (
     survey_sidecar,
 )
 from sessionstore.plan import Retirement
+from sessionstore.text import encode_uri_component
 
 SET_ASIDE_SUFFIX: Final = ".set-aside"
 """Ends the name of the file of the lines that were set aside; no reader takes it for anything."""
@@ -56,6 +58,8 @@ class _Sidecar(msgspec.Struct):
     source: SourceFile
     head: bytes | None
     survey: ScopeSurvey
+    claimed_by: str | None = None
+    """The session that a sidecar of somebody else names."""
 
 
 class Damage:
@@ -85,8 +89,9 @@ class Damage:
             head = (line or b"") + b"\n"
             if found != ours:
                 of = f"the session {found.session_id!r:.200} and the scope {found.scope_id!r:.200}"
-                survey = ScopeSurvey([_whole(source, f"the sidecar belongs to {of}")], 0)
-                return _Sidecar(scope_id, source, None, survey)
+                # Its numbers count: it may be ours all the same, with damage in its header.
+                survey = ScopeSurvey([_whole(source, f"the sidecar belongs to {of}")], Spans(source).mark())
+                return _Sidecar(scope_id, source, None, survey, found.session_id)
         except LineError as error:
             # Where the file stands says whose it is.
             head = text_line(scope_header_line(ours))
@@ -115,16 +120,32 @@ class Damage:
         """Set aside what cannot be read; a line for each thing that was done, and what it cost.
 
         Raises ``CorruptStorageError`` when a lost line may have retired a scope that would come
-        alive by it, and ``TransactionConflictError`` when a file was changed meanwhile.
+        alive by it, or when the sidecars and the name of the main file say that its header names
+        the wrong session, and ``TransactionConflictError`` when a file was changed meanwhile.
         """
         if not any(lost for _, lost in self._lost()):
             return []
+        self._check_identity()
         self._check_doubts()
         self._rewrite_main()
         for sidecar in self._sidecars:
             if sidecar.survey.lost:
                 _rewrite_sidecar(sidecar)
         return list(self._told())
+
+    def _check_identity(self) -> None:
+        """That it is not the header of the main file which is damaged, and the sidecars are whole."""
+        named = encoded_id(Path(self._source.path).name)
+        for sidecar in self._sidecars:
+            claimed = sidecar.claimed_by or self._header.id
+            if claimed != self._header.id and encode_uri_component(claimed) == named:
+                raise CorruptStorageError(
+                    f"this header names the session {self._header.id!r}, but the file is called after "
+                    f"{claimed!r}, and {sidecar.source.path} belongs to that. Nothing was changed; correct "
+                    "the id in the header, or move the sidecar away, and repair again",
+                    path=self._source.path,
+                    line=1,
+                )
 
     def _check_doubts(self) -> None:
         for doubt in self._main.doubts:

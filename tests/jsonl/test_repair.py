@@ -394,6 +394,31 @@ def test_a_sidecar_of_somebody_else_is_set_aside_whole(
     assert seqs(repo) == [1, 2, 4, 5, 6, 7, 8, 20]
 
 
+def test_numbers_of_a_sidecar_that_is_set_aside_whole_are_not_used_again(
+    repo: JsonlSessionRepo, path: Path
+) -> None:
+    """Damage in its header can make a sidecar of the session look like somebody else's."""
+    v4_file(path, *MAIN[:3])
+    sidecar(path, "op", *SCOPED, sessionId="other")
+    verify(repo, repair=True)
+    assert next_seq(repo) == 12
+
+
+def test_sidecars_stay_where_the_header_of_the_main_file_is_what_is_damaged(
+    repo: JsonlSessionRepo, path: Path
+) -> None:
+    v4_file(path, *MAIN, id="t")
+    sidecar(path, "op", *SCOPED)
+    before = contents(path.parent)
+    verdict = verify(repo, repair=True)
+    assert verdict.repairs == []
+    assert f"{path}: line 1: this header names the session 't'" in verdict.problems[-1]
+    assert contents(path.parent) == before
+    v4_file(path, *MAIN)  # as it was
+    assert verify(repo, repair=True).problems == []
+    assert seqs(repo) == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 20]
+
+
 @pytest.mark.parametrize("content", [b"", b"\0" * 64, b"torn"])
 def test_a_sidecar_with_nothing_in_it_is_set_aside_whole(
     repo: JsonlSessionRepo, path: Path, content: bytes
