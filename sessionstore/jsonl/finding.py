@@ -127,7 +127,7 @@ class Folders:
         """The sessions of an id, at most one for each ``cwd``.
 
         Where there is none, but a file that is called like one cannot be read, its error is raised:
-        that session is not missing. A file that is called after another id is looked into last.
+        that session is not missing.
         """
         encoded = encode_uri_component(id)
         found: dict[tuple[str, str | None], Found] = {}
@@ -145,7 +145,7 @@ class Folders:
                 self._keep(found, session)
         if unreadable is not None and not found:
             raise unreadable
-        return list(found.values()) or [session for session in self.sessions() if session.header.id == id]
+        return list(found.values())
 
     def takes(self, id: str, cwd: str | None) -> Path | None:
         """The file that has an id in a ``cwd``, or may have it: one that cannot be read is in doubt."""

@@ -259,20 +259,6 @@ def test_a_session_file_of_another_name_is_a_session(repo: JsonlSessionRepo, roo
     assert repo.list() == []
 
 
-def test_what_is_listed_is_found_by_its_id_though_its_file_is_called_after_another(
-    repo: JsonlSessionRepo, root: Path
-) -> None:
-    with repo.create(id="s", cwd="/srv") as session:
-        metadata = session.metadata
-    v4_file(path_of(metadata), set_line(1, 1, key="n"), id="other")
-    [listed] = repo.list()
-    assert repo.get("other") == listed
-    with repo.open("other") as session:
-        assert stored(session, N) == 1
-    repo.delete("other")
-    assert repo.list() == []
-
-
 def test_a_session_where_it_belongs_hides_its_copies(
     repo: JsonlSessionRepo, root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
