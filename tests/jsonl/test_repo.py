@@ -259,6 +259,26 @@ def test_a_session_file_of_another_name_is_a_session(repo: JsonlSessionRepo, roo
     assert repo.list() == []
 
 
+def test_a_file_called_after_another_id_is_opened_by_what_list_gives(
+    repo: JsonlSessionRepo, root: Path
+) -> None:
+    """By its id it is not found: that would mean to read the header of every file for an id that is new."""
+    with repo.create(id="s", cwd="/srv") as session:
+        metadata = session.metadata
+    v4_file(path_of(metadata), set_line(1, 1, key="n"), id="other")
+    [listed] = repo.list()
+    assert listed.id == "other"
+    for id in ("s", "other"):
+        with pytest.raises(SessionNotFoundError):
+            repo.get(id)
+    with repo.open(listed) as session:
+        assert stored(session, N) == 1
+    [problem] = repo.check_container()
+    assert "holds session 'other', which belongs in" in problem
+    repo.delete(listed)
+    assert repo.list() == []
+
+
 def test_a_session_where_it_belongs_hides_its_copies(
     repo: JsonlSessionRepo, root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
