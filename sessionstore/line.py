@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Final
 
 from sessionstore.errors import MutationError, SessionClosedError
+from sessionstore.latch import Latch
 
 current_owner: Final[ContextVar[Hashable | None]] = ContextVar("current_owner", default=None)
 """Who asks for a turn, where that is not the running thread: the async facade sets it."""
@@ -104,8 +105,8 @@ class Ticket:
         Raises ``SessionClosedError`` when it was refused.
         """
         if self._turn.state is _WAITING:
-            settled = threading.Event()
-            self.on_settled(settled.set)
+            settled = Latch()
+            self.on_settled(settled.open)
             if not settled.wait(timeout):
                 return False
         if self._turn.state is not _GRANTED:
@@ -271,8 +272,8 @@ class Line:
 
     def drain(self) -> None:
         """Block until no turn runs."""
-        idle = threading.Event()
-        self.on_idle(idle.set)
+        idle = Latch()
+        self.on_idle(idle.open)
         idle.wait()
 
     def closed_error(self) -> SessionClosedError:
@@ -337,7 +338,7 @@ class ActivityGate:
         # One set operation each way, which is atomic, so that no lock is needed.
         self._inside: set[int] = set()
         self._sealed = False
-        self._empty = threading.Event()
+        self._empty = Latch()
 
     def visit(self) -> Visit:
         """A stay inside: ``with gate.visit():``. Entering raises what :meth:`check_open` does."""
@@ -353,7 +354,7 @@ class ActivityGate:
         """Count ``visit`` out, if it is in; for :class:`Visit` only."""
         self._inside.discard(id(visit))
         if self._sealed and not self._inside:
-            self._empty.set()
+            self._empty.open()
 
     def check_open(self) -> None:
         """Raise ``SessionClosedError`` after :meth:`seal` and in a forked child."""
@@ -372,7 +373,7 @@ class ActivityGate:
         """Let nobody in any more. Never blocks."""
         self._sealed = True
         if not self._inside:
-            self._empty.set()
+            self._empty.open()
 
     def drain(self) -> None:
         """Block until everybody has left; call :meth:`seal` first."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
@@ -12,6 +11,7 @@ from sessionstore.address import Value, ValueList
 from sessionstore.aio import AsyncSession
 from sessionstore.entries import CommitResult
 from sessionstore.errors import InvalidScopeError
+from sessionstore.latch import Latch
 from sessionstore.mutation import SessionMutation
 from sessionstore.scope import EphemeralScope, ephemeral_scope
 from sessionstore.session import Session
@@ -72,7 +72,7 @@ class OperationProgress:
     def __init__(self, session: Session, operation: str, fence: Fence | None) -> None:
         self._session = session
         self._fenced = _FencedWrites(operation, fence)
-        self._running: set[threading.Event] = set()
+        self._running: set[Latch] = set()
         self._dropped = 0
 
     @property
@@ -83,13 +83,13 @@ class OperationProgress:
     def commit(self, writes: Sequence[Write[EphemeralScope]]) -> CommitResult | None:
         """Commit writes in the operation's ephemeral scope, all of them or none."""
         mutation = self._fenced.mutation(writes)
-        over = threading.Event()
+        over = Latch()
         self._running.add(over)
         try:
             result = self._session.mutate(mutation)
         finally:
             self._running.discard(over)
-            over.set()
+            over.open()
         self._dropped += result is None
         return result
 

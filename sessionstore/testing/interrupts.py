@@ -1,7 +1,8 @@
 """``KeyboardInterrupt`` at every point where the interpreter can deliver one.
 
 A signal does not come between any two instructions: CPython looks for one when a function begins,
-after a call, and at the end of a loop's round. Here each of these points can be tried in turn.
+after a call, and at the end of a loop's round. Here each of these points can be tried in turn, those
+in ``threading`` included where the library calls it: its events and conditions are Python code.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sessionstore
 
 _LIBRARY: Final = str(Path(sessionstore.__file__).parent) + os.sep
 _TESTING: Final = str(Path(__file__).parent) + os.sep
+_THREADING: Final = threading.__file__
 
 
 def interrupt(call: Callable[[], object], point: int) -> bool:
@@ -58,7 +60,7 @@ class _Chances:
         self._before.pop(id(frame), None)
 
     def step(self, frame: FrameType, at: int) -> None:
-        """``frame``, which is of library code, is about to execute the instruction ``at``."""
+        """``frame``, which counts, is about to execute the instruction ``at``."""
         checks, handlers = _points(frame.f_code)
         if at == 0:
             self.enter(frame)
@@ -72,9 +74,17 @@ class _Chances:
                 raise KeyboardInterrupt
 
 
-def _is_library(code: CodeType) -> bool:
+def _may_count(code: CodeType) -> bool:
     file = code.co_filename
-    return file.startswith(_LIBRARY) and not file.startswith(_TESTING)
+    return file == _THREADING or (file.startswith(_LIBRARY) and not file.startswith(_TESTING))
+
+
+def _counts(frame: FrameType) -> bool:
+    """Whether a frame is of library code, or of ``threading`` and called by library code."""
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_filename == _THREADING:
+        caller = caller.f_back
+    return caller is not None and _may_count(caller.f_code)
 
 
 if sys.version_info >= (3, 12):
@@ -86,10 +96,12 @@ if sys.version_info >= (3, 12):
         caller = threading.get_ident()
 
         def step(code: CodeType, at: int) -> object:
-            if not _is_library(code):
+            if not _may_count(code):
                 return watch.DISABLE
             if not chances.taken and threading.get_ident() == caller:
-                chances.step(sys._getframe(1), at)  # pyright: ignore[reportPrivateUsage]
+                frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+                if _counts(frame):
+                    chances.step(frame, at)
             return None
 
         watch.use_tool_id(_TOOL, "sessionstore.testing")
@@ -108,7 +120,7 @@ else:
     @contextmanager
     def _watching(chances: _Chances) -> Generator[None, None, None]:
         def enter(frame: FrameType, _event: str, _argument: Any) -> Callable[..., Any] | None:
-            if chances.taken or not _is_library(frame.f_code):
+            if chances.taken or not _may_count(frame.f_code) or not _counts(frame):
                 return None
             chances.enter(frame)
             frame.f_trace_opcodes = True

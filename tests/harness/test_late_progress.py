@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -39,6 +38,7 @@ from sessionstore.harness import (
     operation_state,
     pending_assistant_frames,
 )
+from sessionstore.latch import Latch
 from sessionstore.testing.threads import Stop, Worker
 
 FENCE = {"responseId": "response-1"}
@@ -165,7 +165,7 @@ def test_writes_are_admitted_in_call_order_and_drained(session: Session) -> None
             Worker(lambda number=number: progress.append_list(FRAMES, number)).wait_queued()
             for number in range(5)
         ]
-        draining = Worker(progress.drain).wait_inside(threading.Event.wait)
+        draining = Worker(progress.drain).wait_inside(Latch.wait)
         with pytest.raises(MutationError):
             progress.drain()  # this thread holds what they wait for
         draining.still_waits()
