@@ -105,6 +105,7 @@ class ScopeFiles:
     def _create(self, scope_id: str, line: bytes) -> None:
         """Make a sidecar with its first transaction in one step; an old one with nothing live goes."""
         path = sidecar_path(self._path, scope_id)
+        self._changed_at = _UNKNOWN  # should an interrupt keep it from being settled
         self._make_directory(path.parent)
         file = NewFile(path.with_name(path.name + TEMPORARY_SUFFIX))
         try:
@@ -153,6 +154,7 @@ class ScopeFiles:
             self._awake.pop(scope_id, None)
             if log is not None:
                 log.rest()
+                self._changed_at = _UNKNOWN  # should an interrupt keep it from being settled
                 remove(log.path)
                 self.settle()
 

@@ -41,6 +41,12 @@ class _Loaded:
         self.scopes: Final = recovered.scopes
         self.log = recovered.log
         self.is_legacy = recovered.is_legacy
+        self.begun: tuple[CommitPlan, SessionStats, int] | None = None
+        """What is being appended, the statistics after it, and how far its file went before."""
+
+    def length(self, scope_id: str) -> int:
+        """How far the file goes that takes the transactions of a scope."""
+        return self.scopes.length(scope_id) if scope_id else self.log.length
 
 
 class JsonlStorage(StorageBase):
@@ -82,6 +88,8 @@ class JsonlStorage(StorageBase):
     def _current(self) -> SessionState:
         """The state, to be used under the guard."""
         loaded = self._loaded or self._session()
+        if loaded.begun is not None:
+            self._follow(loaded)
         return loaded.state
 
     # -- commits -----------------------------------------------------------------------------
@@ -89,7 +97,7 @@ class JsonlStorage(StorageBase):
     def _apply(self, plan: CommitPlan, expected_seq: int | None) -> CommitResult:
         timestamp = self._clock()
         session = self._session()
-        state = session.state
+        state = self._current()
         with self._guard:
             state.finish()
             first_seq = state.next_seq
@@ -103,8 +111,6 @@ class JsonlStorage(StorageBase):
         self._check_files(session)
         if session.is_legacy:
             self._write_upgrading(session, numbered, stats, timestamp)
-        elif numbered.scope_id:
-            self._append_scoped(session, numbered, stats)
         else:
             self._append(session, numbered, stats)
         return CommitResult(first_seq, plan.seqs(first_seq), timestamp, stats)
@@ -117,22 +123,27 @@ class JsonlStorage(StorageBase):
         session.scopes.check()
 
     def _append(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
-        length = session.log.length
+        line = transaction_line(plan.steps)
+        # Noted before the line is in the file: no interrupt can come between that and the note.
+        session.begun = plan, stats, session.length(plan.scope_id)
         try:
-            session.log.append(transaction_line(plan.steps))
+            if plan.scope_id:
+                session.scopes.append(plan.scope_id, line)
+            else:
+                session.log.append(line)
         finally:
-            if session.log.length != length:
-                self._settle(session, plan, stats)
+            self._follow(session)
         if plan.retired:
             session.scopes.retire(plan.retired)
 
-    def _append_scoped(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
-        length = session.scopes.length(plan.scope_id)
-        try:
-            session.scopes.append(plan.scope_id, transaction_line(plan.steps))
-        finally:
-            if session.scopes.length(plan.scope_id) != length:
-                self._settle(session, plan, stats)
+    def _follow(self, session: _Loaded) -> None:
+        """Bring the state to where the file is, once what was begun is in it; called before any use."""
+        with self._guard:
+            if session.begun is not None:
+                plan, stats, length = session.begun
+                if session.length(plan.scope_id) != length:
+                    session.state.apply(plan, stats)
+                    session.begun = None
 
     def _settle(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
         with self._guard:
@@ -146,7 +157,7 @@ class JsonlStorage(StorageBase):
         """The first write to an older file, which becomes format 4 by it."""
         if plan.scope_id:
             self._upgrade(session, None, stats, timestamp)
-            self._append_scoped(session, plan, stats)
+            self._append(session, plan, stats)
             return
         self._upgrade(session, plan, stats, timestamp)
         if plan.retired:
@@ -275,7 +286,7 @@ class JsonlStorage(StorageBase):
         """See :meth:`StorageBase.snapshot`."""
         with self._gate.visit(), self.commit_turn():
             session = self._session()
-            state = session.state
+            state = self._current()
             with self._guard:
                 state.finish()
                 header = msgspec.structs.replace(session.header, next_seq=state.next_seq, stats=state.stats)

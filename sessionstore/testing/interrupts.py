@@ -55,15 +55,15 @@ class _Chances:
     def taken(self) -> bool:
         return self._left <= 0
 
-    def enter(self, frame: FrameType) -> None:
-        """``frame`` is new, or another one that has its place in memory."""
-        self._before.pop(id(frame), None)
+    def enter(self, frame: FrameType, at: int) -> None:
+        """``frame`` is new, or another one that has its place in memory, and executes ``at``."""
+        self._before[id(frame)] = at
 
     def step(self, frame: FrameType, at: int) -> None:
         """``frame``, which counts, is about to execute the instruction ``at``."""
         checks, handlers = _points(frame.f_code)
         if at == 0:
-            self.enter(frame)
+            self.enter(frame, -1)
         before = self._before.get(id(frame), -1)
         self._before[id(frame)] = at
         # What is raised here is caught by the handler of the instruction to come; the real one by
@@ -122,7 +122,8 @@ else:
         def enter(frame: FrameType, _event: str, _argument: Any) -> Callable[..., Any] | None:
             if chances.taken or not _may_count(frame.f_code) or not _counts(frame):
                 return None
-            chances.enter(frame)
+            # It executes RESUME, which tells of no instruction and looks for signals.
+            chances.enter(frame, frame.f_lasti)
             frame.f_trace_opcodes = True
             frame.f_trace_lines = False
             return step

@@ -15,13 +15,14 @@ from sessionstore.address import value, value_list
 from sessionstore.errors import SessionAlreadyOpenError, SessionNotFoundError
 from sessionstore.mutation import SessionMutation
 from sessionstore.repository import SessionRepo
+from sessionstore.scope import ephemeral_scope
 from sessionstore.session import Session
 from sessionstore.testing import UrlRepositories
 from sessionstore.testing.checks import check
 from sessionstore.testing.interrupts import interrupt
 from sessionstore.testing.material import say, spend
 from sessionstore.testing.threads import Worker
-from sessionstore.writes import append_list, set_value
+from sessionstore.writes import append_list, retire_scope, set_value
 
 __all__ = ["factory_of"]  # pytest finds the fixture here
 
@@ -43,10 +44,10 @@ on_each_kind = pytest.mark.parametrize("store_kind", STORE_KINDS, ids=lambda kin
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
-    """What an interrupt drops, Python closes; newer ones complain that nobody else did."""
-    yield
+    """What an interrupt drops, Python closes, and complains that nobody else did."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
+        yield
         gc.collect()
 
 
@@ -106,6 +107,43 @@ def test_a_mutation(session: Session, stride: int) -> None:
         Worker(lambda: session.set_name(str(point))).result()
 
     assert every_point(lambda: session.mutate(increment), settle, stride) > 50
+
+
+SCOPED = value_list("app", "log", scope=ephemeral_scope("op"))
+COMMITS: dict[str, Callable[[Session, int], object]] = {
+    "in the session": lambda session, n: session.commit([append_list(LOG, n), set_value(N, n)]),
+    "in a scope": lambda session, n: session.commit([append_list(SCOPED, n)]),
+    "that retires": lambda session, n: session.commit([append_list(LOG, n), retire_scope(SCOPED.scope)]),
+}
+
+
+@on_each_kind
+@pytest.mark.parametrize("kind", COMMITS)
+def test_what_is_stored_is_what_the_handle_says(
+    repo: SessionRepo, store_kind: StoreKind, stride: int, kind: str
+) -> None:
+    """Whatever an interrupt kept a commit from noticing, no number is used twice after it."""
+    point = 1
+    interrupted = True
+    while interrupted:
+        with repo.create() as session:
+            session.commit([append_list(LOG, 0)])
+            if kind == "that retires":
+                session.append_list(SCOPED, 0)
+            interrupted = interrupt(lambda session=session: COMMITS[kind](session, 1), point)
+            # The first to use the handle afterwards is once a writer and once a reader.
+            if point % 2:
+                session.commit([append_list(LOG, 2)])
+            session.read_list(LOG)
+            session.append_list(SCOPED, 3)
+            session.set_name(str(point))
+            told = session.read_list(LOG), session.read_list(SCOPED), session.storage.next_seq()
+            metadata = session.metadata
+        with repo.open(metadata) as session:
+            stored = session.read_list(LOG), session.read_list(SCOPED), session.storage.next_seq()
+        assert stored == told, f"point {point}"
+        repo.delete(metadata)
+        point += stride if "server" in store_kind.capabilities else 1
 
 
 @on_each_kind
