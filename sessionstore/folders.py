@@ -7,8 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,41 +28,79 @@ _PAUSE: Final = 0.002
 _NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
-@contextmanager
-def alone_in(folder: Path) -> Generator[bool]:
-    """Be the only one in ``folder`` of all who ask for that: files that belong together appear or
-    vanish there as one step.
+class AloneIn:
+    """To be the only one in a folder of all who ask for that: files that belong together appear or
+    vanish there as one step. A context manager.
 
     No file is made for it, and what ends the process ends the lock. Gives False, and holds nothing,
     where folders cannot be locked: on Windows and some network file systems. Raises
     ``StorageBusyError`` when somebody else holds the lock for longer than :data:`PATIENCE`.
+
+    Whoever cleans up after an interrupt enters the same one again: its lock may not be given back yet.
     """
-    with ExitStack() as stack:
-        yield _lock(folder, stack)
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._held: _Held | None = None
+
+    def __enter__(self) -> bool:
+        if self._held is None:
+            self._held = _lock(self._folder)
+        return self._held is not None
+
+    def __exit__(self, *_: object) -> None:
+        if self._held is not None:
+            self._held.release()
+            self._held = None
 
 
-def _lock(folder: Path, stack: ExitStack) -> bool:
+def _lock(folder: Path) -> _Held | None:
     if fcntl is None:
-        return False
+        return None
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
+        held = _Held(os.open(folder, os.O_RDONLY))
     except OSError:
-        return False
-    stack.callback(_close, descriptor)
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= end:
-                raise StorageBusyError(f"{folder}: somebody else has locked the folder") from None
-            time.sleep(_PAUSE)
-        except OSError:
-            return False
-        else:
-            # Closing alone leaves it locked for as long as a process lives that was forked meanwhile.
-            stack.callback(fcntl.flock, descriptor, fcntl.LOCK_UN)
-            return True
+        return None
+    try:
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                fcntl.flock(held.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    raise StorageBusyError(f"{folder}: somebody else has locked the folder") from None
+                time.sleep(_PAUSE)
+            except OSError:
+                held.release()
+                return None
+            else:
+                return held
+    except BaseException:
+        # Not left to the dropping of this object: whoever keeps the error keeps it alive.
+        held.release()
+        raise
+
+
+class _Held:
+    """A descriptor of a folder, and the lock on it. One that an interrupt drops gives both back."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._is_open = True
+
+    def release(self) -> None:
+        """Unlock and close; may be called again."""
+        if self._is_open and fcntl is not None:  # without locks there is none of this kind
+            with suppress(OSError):
+                # Closing alone leaves it locked for as long as a process lives that was forked meanwhile.
+                fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+            self._is_open = False
+            try:  # noqa: SIM105  # no Python code, where an interrupt would lose the descriptor
+                os.close(self.descriptor)
+            except OSError:
+                pass
+
+    __del__ = release
 
 
 def sync_folder(folder: Path) -> None:
@@ -113,8 +150,3 @@ def remove_abandoned(folder: Path, names: re.Pattern[str]) -> list[str]:
         size = sum(look.st_size for look in looks)
         removed.append(f"removed {path} ({size} bytes), which a killed process had left unfinished")
     return removed
-
-
-def _close(descriptor: int) -> None:
-    with suppress(OSError):
-        os.close(descriptor)

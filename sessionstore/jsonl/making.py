@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from sessionstore.errors import SessionExistsError, StorageError
-from sessionstore.folders import alone_in
+from sessionstore.folders import AloneIn
 from sessionstore.fork import ForkImage
 from sessionstore.image import ImageHeader, SessionImage, settled_lines, settled_record
 from sessionstore.jsonl.encoding import text_line, transaction_line
@@ -129,19 +129,20 @@ def _publish(
 ) -> None:
     """Write a main file and its sidecars beside ``path``, then move them there as one step."""
     file = NewFile(temporary_beside(path))
+    alone = AloneIn(path.parent)
     try:
         make_sidecars(file.path)
         file.write_lines(lines)
         if fsync:
             file.sync()
         # Else, between the look and the removal, the sidecars could become those of another maker.
-        with alone_in(path.parent) as is_alone:
+        with alone as is_alone:
             _move(file, path, is_alone=is_alone)
         if fsync:
             sync_directory(path.parent)
     except BaseException:
         if file.is_at(path):
-            with alone_in(path.parent):
+            with alone:
                 remove(path)
                 _discard_scopes(path)
         raise

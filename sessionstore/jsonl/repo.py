@@ -20,7 +20,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.folders import alone_in, remove_abandoned
+from sessionstore.folders import AloneIn, remove_abandoned
 from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import ImageHeader, SessionImage, SessionSnapshot
@@ -256,7 +256,7 @@ class JsonlSessionRepo(SessionRepo):
             raise not_found(id, self.container)
         accept(found.header)
         self._fresh.pop(str(path), None)
-        with alone_in(path.parent):  # or the sidecars could be those of a session that is loaded there
+        with AloneIn(path.parent):  # or the sidecars could be those of a session that is loaded there
             self._remove_files(path, found.header.id)
         with suppress(OSError):
             path.parent.rmdir()  # unless other sessions are there

@@ -27,7 +27,7 @@ from sessionstore.errors import (
     SessionStoreError,
     StorageError,
 )
-from sessionstore.folders import alone_in, remove_abandoned
+from sessionstore.folders import AloneIn, remove_abandoned
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import SessionImage, SessionSnapshot
 from sessionstore.metadata import SessionMetadata, not_found
@@ -246,7 +246,7 @@ class SqliteDirectorySessionRepo(SessionRepo):
             file.empty_log()  # a log that outlives its database must hold nothing to replay
         finally:
             file.close()
-        with alone_in(self._root):  # or the log could be that of the next session of this id
+        with AloneIn(self._root):  # or the log could be that of the next session of this id
             try:
                 for path in (file.path, wal_of(file.path), shm_of(file.path)):
                     path.unlink(missing_ok=path != file.path)

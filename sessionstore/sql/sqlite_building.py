@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from sessionstore.errors import SessionStoreError, StorageError
-from sessionstore.folders import alone_in, sync_folder
+from sessionstore.folders import AloneIn, sync_folder
 from sessionstore.sql.driver_errors import sqlite_failure
 from sessionstore.sql.sqlite_files import connect, shm_of, wal_of
 
@@ -69,7 +69,7 @@ def _write(unfinished: Path, fill: Callable[[sqlite3.Connection], None]) -> None
 
 def _publish(unfinished: Path, path: Path) -> bool:
     # Else, between the look and the removal, the log could become that of a database that others use.
-    with alone_in(path.parent) as is_alone:
+    with AloneIn(path.parent) as is_alone:
         published = _link(unfinished, path, is_alone=is_alone)
     if published:
         _sync_name(path)

@@ -2,11 +2,12 @@
 
 A signal does not come between any two instructions: CPython looks for one when a function begins,
 after a call, and at the end of a loop's round. Here each of these points can be tried in turn, those
-in ``threading`` included where the library calls it: its events and conditions are Python code.
+in ``threading`` and ``contextlib`` included where the library calls them: they are Python code.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import os
 import sys
@@ -22,7 +23,7 @@ import sessionstore
 
 _LIBRARY: Final = str(Path(sessionstore.__file__).parent) + os.sep
 _TESTING: Final = str(Path(__file__).parent) + os.sep
-_THREADING: Final = threading.__file__
+_STANDARD: Final = frozenset({threading.__file__, contextlib.__file__})
 
 
 def interrupt(call: Callable[[], object], point: int) -> bool:
@@ -76,13 +77,13 @@ class _Chances:
 
 def _may_count(code: CodeType) -> bool:
     file = code.co_filename
-    return file == _THREADING or (file.startswith(_LIBRARY) and not file.startswith(_TESTING))
+    return file in _STANDARD or (file.startswith(_LIBRARY) and not file.startswith(_TESTING))
 
 
 def _counts(frame: FrameType) -> bool:
-    """Whether a frame is of library code, or of ``threading`` and called by library code."""
+    """Whether a frame is of library code, or of these modules and called by library code."""
     caller: FrameType | None = frame
-    while caller is not None and caller.f_code.co_filename == _THREADING:
+    while caller is not None and caller.f_code.co_filename in _STANDARD:
         caller = caller.f_back
     return caller is not None and _may_count(caller.f_code)
 
