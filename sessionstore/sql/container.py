@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -181,6 +182,7 @@ class SqlContainer(ABC):
         ``CommitOutcomeUnknownError`` when the connection broke during COMMIT.
         """
         conflicts = lost = 0
+        handled = sys.exception()
         while True:
             lease = self._taken(lambda: self.lease_for_writing(turn))
             link = Link(lease.raw, self.dialect)
@@ -192,6 +194,10 @@ class SqlContainer(ABC):
                     committing = True
                     self.dialect.commit(lease.raw, link.committed)
             except self.dialect.errors as error:
+                interrupt = _interrupt_behind(error, handled)
+                if interrupt is not None:
+                    lease.discard()
+                    raise interrupt from None
                 failure = self._failure(error, lease)
                 link.end_statements()
                 self._end(lease, failure)
@@ -206,9 +212,9 @@ class SqlContainer(ABC):
                     raise DuplicateKeyError(str(failure.error)) from None
                 else:
                     raise failure.error from None
-            except BaseException:
+            except BaseException as error:
                 link.end_statements()
-                self._end(lease, None)
+                self._end_after(error, lease)
                 raise
             else:
                 lease.give_back()
@@ -249,11 +255,16 @@ class SqlContainer(ABC):
         try:
             with self._translating(lease):
                 yield link
-        finally:
-            if link.unfinished:
-                lease.discard()
-            else:
-                self._end(lease, None)
+        except BaseException as error:
+            self._end_snapshot(lease, link, error)
+            raise
+        self._end_snapshot(lease, link, None)
+
+    def _end_snapshot(self, lease: Lease, link: Link, error: BaseException | None) -> None:
+        if link.unfinished:
+            lease.discard()
+        else:
+            self._end_after(error, lease)
 
     def _begun(self, link: Link) -> Link:
         self.dialect.begin_snapshot(link.raw)
@@ -289,6 +300,13 @@ class SqlContainer(ABC):
         else:
             lease.give_back()
 
+    def _end_after(self, error: BaseException | None, lease: Lease) -> None:
+        """The same after an error that is not the driver's, or after none."""
+        if self.dialect.talks_to_a_server and not isinstance(error, Exception | None):
+            lease.discard()
+        else:
+            self._end(lease, None)
+
     def _check_lost(self, failure: Failure, link: Link, committing: bool, again: bool) -> None:
         """Raise unless the transaction may be run again after its connection broke."""
         if committing:
@@ -321,6 +339,19 @@ class SqlContainer(ABC):
                 f"{failure.error} because of other writers, several times over. "
                 "Nothing was written; try again"
             )
+
+
+def _interrupt_behind(error: Exception, handled: BaseException | None) -> BaseException | None:
+    """The interrupt that a driver has failed to clean up after, telling of that instead.
+
+    What the caller was handling before is none.
+    """
+    context = error.__context__
+    while context is not None and context is not handled:
+        if not isinstance(context, Exception):
+            return context
+        context = context.__context__
+    return None
 
 
 _by_dialect: dict[str, tuple[Statements, BranchStatements]] = {}

@@ -45,6 +45,8 @@ class EngineContainer(SqlContainer):
         self._ready = False
         # One connection for everybody: readers must not see what a writer has not committed.
         self.single = isinstance(engine.pool, (StaticPool, SingletonThreadPool))
+        # The database may be in the memory of that one, and gone with it.
+        self._holds_all = self.single and not dialect.talks_to_a_server
         self._make_line()
 
     def _make_line(self) -> None:
@@ -64,7 +66,7 @@ class EngineContainer(SqlContainer):
 
     def _lease(self, turn: Ticket | None) -> Lease:
         try:
-            return _PoolLease(self.engine.raw_connection(), turn)
+            return _PoolLease(self.engine.raw_connection(), turn, holds_all=self._holds_all)
         except BaseException as error:  # noqa: BLE001 - raised again, perhaps as one of ours
             if turn is not None:
                 turn.release()
@@ -151,8 +153,9 @@ class EngineContainer(SqlContainer):
 class _PoolLease:
     _over = True  # until __init__ is through: it may be dropped before that
 
-    def __init__(self, proxy: PoolProxiedConnection, turn: Ticket | None) -> None:
+    def __init__(self, proxy: PoolProxiedConnection, turn: Ticket | None, *, holds_all: bool) -> None:
         self._turn = turn
+        self._holds_all = holds_all
         self._proxy = proxy
         self._over = False
         self.raw: Any = proxy.driver_connection
@@ -166,7 +169,11 @@ class _PoolLease:
 
     def discard(self) -> None:
         try:
-            self._proxy.invalidate()
+            if self._holds_all:
+                self.raw.rollback()
+                self._proxy.close()
+            else:
+                self._proxy.invalidate()
             self._over = True
         finally:
             self._end_turn()

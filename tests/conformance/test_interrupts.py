@@ -14,6 +14,7 @@ from legs import STORE_KINDS, StoreKind
 from sessionstore.address import value, value_list
 from sessionstore.errors import SessionAlreadyOpenError, SessionNotFoundError
 from sessionstore.mutation import SessionMutation
+from sessionstore.opening import open_repository
 from sessionstore.repository import SessionRepo
 from sessionstore.scope import ephemeral_scope
 from sessionstore.session import Session
@@ -27,6 +28,7 @@ from sessionstore.writes import append_list, retire_scope, set_value
 __all__ = ["factory_of"]  # pytest finds the fixture here
 
 N, LOG = value("app", "n", type=int), value_list("app", "log")
+PROBE = value("app", "probe")
 
 EVERY_POINT = "SESSIONSTORE_EVERY_POINT"
 """Environment: every point is tried on every kind, which takes minutes."""
@@ -280,3 +282,15 @@ def test_listing(repo: SessionRepo, stride: int) -> None:
         assert len(repo.list(cwd=cwd)) == 1, f"point {point}"
 
     every_point(lambda: repo.list(cwd=cwd, limit=5), settle, stride)
+
+
+def test_an_interrupt_of_a_read_or_a_write_does_not_lose_a_database_in_memory() -> None:
+    with open_repository("sqlite://") as repo, repo.create(id="s") as session:
+        session.set_value(N, 1)
+        point = 1
+        while interrupt(lambda: (session.get_value(N), session.set_value(PROBE, 0)), point):
+            session.set_value(PROBE, point)
+            found = session.get_value(N)
+            assert found is not None
+            assert found.value == 1
+            point += 1

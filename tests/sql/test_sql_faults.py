@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import psycopg
+import pymysql
 import pytest
 from legs import StoreKind
 from server.support import pool_of, wait_until
@@ -38,6 +41,7 @@ from sessionstore import (
     value_list,
 )
 from sessionstore.sql import sqlite_files
+from sessionstore.sql.link import Link
 from sessionstore.usage import Usage
 
 pytestmark = pytest.mark.needs("sql")
@@ -184,6 +188,84 @@ def test_each_statement_fails_once(
         session.close()
         if store_kind.leg:
             assert pool_of(repo).checkedout() == 0
+
+
+def _interrupted(raw: Any, run: Callable[[], Any]) -> Any:
+    """The statement was sent, and its answer has not been read."""
+    run()
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_each_statement_is_interrupted_once(stores: Stores, statements: Statements, name: str) -> None:
+    """The answer that nobody has read is not taken for that of the next statement."""
+    work = WORKS[name]
+    repo, session = stores()
+    before = everything(repo, session)
+    work(repo, session)
+    session.close()
+    repo, session = stores()
+    with statements.counted():
+        work(repo, session)
+    count = statements.count
+    states = before, everything(repo, session)
+    session.close()
+    for at in range(1, count + 1):
+        repo, session = stores()
+        with statements.counted(at, _interrupted), pytest.raises(KeyboardInterrupt):
+            work(repo, session)
+        # The server may be at it still.
+        wait_until(lambda repo=repo, session=session: everything(repo, session) in states, f"statement {at}")
+        number = session.set_value(PROBE, at).first_seq
+        assert session.storage.next_seq() == number + 1
+        found = session.get_value(PROBE)
+        assert found is not None
+        assert found.value == at
+        session.close()
+
+
+def test_what_the_caller_was_interrupted_by_before_is_no_interrupt(
+    stores: Stores, statements: Statements
+) -> None:
+    _, session = stores()
+
+    def fail(raw: Any, run: Callable[[], Any]) -> Any:
+        raise _driver_error(raw)
+
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with statements.counted(1, fail), pytest.raises(StorageError):
+            session.commit([set_value(N, 2), append_list(L, 2)])
+
+
+def test_an_interrupt_that_a_driver_cannot_clean_up_after_is_raised(
+    stores: Stores, statements: Statements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As psycopg raises that it cannot leave its pipeline."""
+
+    @contextmanager
+    def together(link: Link) -> Iterator[None]:
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise _driver_error(link.raw)  # noqa: B904  # as it comes from a driver
+
+    _, session = stores()
+    with monkeypatch.context() as patch:
+        patch.setattr(Link, "together", together)
+        with statements.counted(1, _interrupted), pytest.raises(KeyboardInterrupt):
+            session.commit([set_value(N, 2), append_list(L, 2)])
+    found = session.get_value(N)
+    assert found is not None
+    assert found.value == 1
+    session.set_value(N, 3)
+
+
+def _driver_error(raw: Any) -> Exception:
+    if isinstance(raw, sqlite3.Connection):
+        return sqlite3.OperationalError()
+    return psycopg.DataError() if isinstance(raw, psycopg.Connection) else pymysql.err.DataError()
 
 
 def check(

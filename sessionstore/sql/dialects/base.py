@@ -40,6 +40,9 @@ class SqlDialect(ABC):
     unfetched_runs_on: ClassVar[bool] = False
     """Whether a statement goes on, in the way of others on its connection, until its rows are fetched."""
 
+    talks_to_a_server: ClassVar[bool] = True
+    """Whether an interrupt can come between a statement and its answer, which the next one would get."""
+
     array_parameters: ClassVar[bool] = False
     """Whether the list of :meth:`one_of` is a single parameter."""
 

@@ -23,6 +23,7 @@ class SqliteDialect(SqlDialect):
     update_returns = True
     batches_deletes = True
     unfetched_runs_on = True
+    talks_to_a_server = False
 
     def __init__(self) -> None:
         self.compiler = SQLiteDialect_pysqlite(paramstyle="qmark")
