@@ -13,16 +13,22 @@ from legs import STORE_KINDS, StoreKind
 from server.processes import COUNTER, MARKS, Workers
 from sql import driver_faults
 from stores.processes import (
+    APPENDS,
     PROCESSES,
+    READS,
+    STOPS,
     append_during_the_pause,
     increment_after_the_first,
     mark_and_increment,
+    read_standing_still,
     read_with_a_pause,
+    turn_writes,
     use_first,
 )
 
 from sessionstore import (
     NewMessageEntry,
+    Session,
     SessionStoreError,
     StorageError,
     TransactionConflictError,
@@ -31,6 +37,7 @@ from sessionstore import (
     open_repository,
     set_value,
 )
+from sessionstore.repository import SessionRepo
 from sessionstore.sql.sqlite_files import BUSY_TIMEOUT
 from sessionstore.writes import Write
 
@@ -87,24 +94,83 @@ def test_a_second_process_that_writes_is_refused_every_time(store_url: str, work
 
 # A reader that pauses, and a writer that does not ------------------------------------------------
 
+LARGE = 90_000
+"""Characters of a turn: fifty of them are more than SQLite's log takes before it is to be folded."""
+
+
+def turns_of(session: Session, count: int) -> None:
+    for turn in range(count):
+        session.commit(turn_writes(turn))
+
+
+def marks_of(turns: int) -> list[str]:
+    return [f"{turn} {what}" for turn in range(turns) for what in ("begins ", "ends")]
+
+
+def ids_of(turns: int) -> list[str]:
+    return [f"m{turn}" for turn in range(turns)]
+
 
 @pytest.mark.needs("multi_process")
-def test_a_reader_of_another_process_that_pauses_holds_up_nobody(store_url: str, workers: Workers) -> None:
-    times = 200
-    marks = [f"{number:04} {'x' * 1000}" for number in range(2000)]
+def test_a_stream_that_pauses_holds_up_no_writer(store_url: str, workers: Workers) -> None:
+    begun, later = 200, 50
     with open_repository(store_url) as repo:
         with repo.create(id="a") as session:
-            session.commit([append_list(MARKS, mark) for mark in marks])
-        reading = (read_with_a_pause, (store_url, "a"))
-        writing = (append_during_the_pause, (store_url, "a", times))
-        found, seconds = workers.run_different(reading, writing)
-        assert [json.loads(text) for text in found] == marks
-        assert len(seconds) == times
-        assert max(seconds) < BUSY_TIMEOUT / 2
-        with repo.open("a") as session:
-            assert session.read_list(MARKS, order="desc", limit=1)[0].value == f"later {times - 1}"
-            assert session.storage.next_seq() == len(marks) + times + 1
-        assert repo.check_session("a") == []
+            turns_of(session, begun)
+        appended = range(begun, begun + later)
+        found, slowest = workers.run_different(
+            (read_with_a_pause, (store_url, "a")),
+            (append_during_the_pause, (store_url, "a", [appended], LARGE)),
+        )
+        assert [json.loads(text) for text in found] == marks_of(begun)
+        assert slowest < BUSY_TIMEOUT / 2
+        assert_whole(repo, begun + later)
+
+
+@pytest.mark.needs("multi_process")
+@pytest.mark.parametrize("name", READS)
+def test_a_read_that_pauses_anywhere_holds_up_no_writer(store_url: str, workers: Workers, name: str) -> None:
+    begun, appended = 20, APPENDS * STOPS
+    with open_repository(store_url) as repo:
+        with repo.create(id="a") as session:
+            turns_of(session, begun)
+        turns = [range(first, first + APPENDS) for first in range(begun, begun + appended, APPENDS)]
+        found, slowest = workers.run_different(
+            (read_standing_still, (store_url, "a", name, begun)),
+            (append_during_the_pause, (store_url, "a", turns, 0)),
+        )
+        assert slowest < BUSY_TIMEOUT / 2
+        assert len(found) == STOPS
+        for texts, some in zip(found, turns, strict=True):
+            # What the read began with: where it stood still before its first look, what is there by then.
+            assert texts in [expected(name, begun, turns) for turns in (some.start, some.stop)]
+        assert_whole(repo, begun + appended)
+
+
+def expected(name: str, begun: int, turns: int) -> list[str]:
+    """What a read gives when so many turns are there, of which so many were there from the beginning."""
+    match name:
+        case "page":
+            return marks_of(turns)
+        case "branch":
+            return ids_of(begun)
+        case "entries":
+            return ids_of(turns)
+        case "image":
+            return [*ids_of(turns), str(turns - 1), *marks_of(turns)]
+        case _:
+            return ["a"]
+
+
+def assert_whole(repo: SessionRepo, turns: int) -> None:
+    with repo.open("a") as session:
+        assert [entry.id for entry in session.scan_branch(f"m{turns - 1}", order="oldest_first")] == ids_of(
+            turns
+        )
+        assert getattr(session.get_value(COUNTER), "value", None) == turns - 1
+        assert len(session.read_list(MARKS)) == 2 * turns
+        assert session.storage.next_seq() == len(turn_writes(0)) * turns + 1
+    assert repo.check_session("a") == []
 
 
 # A write that fails in the middle, and another process at once -----------------------------------
