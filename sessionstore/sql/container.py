@@ -197,7 +197,10 @@ class SqlContainer(ABC):
                 interrupt = _interrupt_behind(error, handled)
                 if interrupt is not None:
                     lease.discard()
-                    raise interrupt from None
+                    try:
+                        raise interrupt from None
+                    finally:
+                        del interrupt  # else it would keep itself alive, by this frame
                 failure = self._failure(error, lease)
                 link.end_statements()
                 self._end(lease, failure)
