@@ -391,11 +391,9 @@ def _entry_record(entry: _OtherEntry, id: str, parent_id: str | None, offset: in
 
 def _message_payload(entry: NewMessageEntry, text: str | None) -> str:
     message = entry.message
-    is_dict = isinstance(message, dict)
-    if not is_dict or not isinstance(message.get("role"), str) or message.get("stopReason") == _PENDING:
-        check_message(message, entry)  # nearly every message is spared the call
+    check_message(message, entry)
     if text is None:
-        text = json_text.encode(message if is_dict else dict(message), entry)
+        text = json_text.encode(message if isinstance(message, dict) else dict(message), entry)
     return f'{{"message":{text},"terminate":true}}' if entry.terminate else f'{{"message":{text}}}'
 
 
