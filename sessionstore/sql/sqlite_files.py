@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 from urllib.parse import quote
+from weakref import WeakSet
 
 from sessionstore.errors import StorageError
 
@@ -131,6 +132,10 @@ def _cannot_make_files(path: Path, error: sqlite3.OperationalError) -> bool:
         return True
 
 
+class _Connection(sqlite3.Connection):
+    """One that can be referred to weakly, which the built-in one cannot."""
+
+
 def connect(path: Path, mode: str, busy_timeout: float = BUSY_TIMEOUT) -> sqlite3.Connection:
     """Open with parameters of SQLite's URIs. Raises :class:`DatabaseMissingError`."""
     _refuse_special(path)
@@ -144,6 +149,7 @@ def connect(path: Path, mode: str, busy_timeout: float = BUSY_TIMEOUT) -> sqlite
             isolation_level=None,
             check_same_thread=False,
             cached_statements=_CACHED_STATEMENTS,
+            factory=_Connection,
         )
     except sqlite3.OperationalError:
         _stat(path)
@@ -215,7 +221,8 @@ class FileConnections:
         self._read_only = read_only
         self._guard = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
-        self._used: set[sqlite3.Connection] = set()
+        # Weak, so that one that an interrupt has dropped is closed and not kept for ever.
+        self._opened: WeakSet[sqlite3.Connection] = WeakSet()
         self._identity: tuple[int, int] | None = None
         self._closed = False
         self._kept = 2 if read_only else 4
@@ -232,7 +239,7 @@ class FileConnections:
                     token = token if reusable else None
                 else:
                     raw = open_existing(self._path, self._durability, self._busy_timeout)
-        self._used.add(raw)
+            self._opened.add(raw)
         return raw, token
 
     def check_identity(self) -> tuple[int, int]:
@@ -251,7 +258,6 @@ class FileConnections:
 
     def give_back(self, raw: sqlite3.Connection, token: Token) -> None:
         """Keep the connection for the next use, or close it."""
-        self._used.discard(raw)
         if (
             token is not None
             and token == self._identity
@@ -285,10 +291,10 @@ class FileConnections:
         SQLite forbids even that: closing would drop locks that the parent relies on. So what was
         inherited is never freed.
         """
-        for raw in (*self._idle, *self._used):
+        for raw in self._opened:
             leak(raw)
+        self._opened.clear()
         self._idle.clear()
-        self._used.clear()
 
 
 def leak(raw: object) -> None:
