@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sessionstore.descriptor import Descriptor
 from sessionstore.errors import StorageBusyError
 
 try:
@@ -58,14 +59,14 @@ def _lock(folder: Path) -> _Held | None:
     if fcntl is None:
         return None
     try:
-        held = _Held(os.open(folder, os.O_RDONLY))
+        held = _Held(folder)
     except OSError:
         return None
     try:
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                fcntl.flock(held.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(held.folder.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= end:
                     raise StorageBusyError(f"{folder}: somebody else has locked the folder") from None
@@ -82,25 +83,23 @@ def _lock(folder: Path) -> _Held | None:
 
 
 class _Held:
-    """A descriptor of a folder, and the lock on it. One that an interrupt drops gives both back."""
+    """An open folder, and the lock on it. One that an interrupt drops gives both back."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self._is_open = True
+    def __init__(self, folder: Path) -> None:
+        self.folder = Descriptor(folder, os.O_RDONLY)
 
     def release(self) -> None:
         """Unlock and close; may be called again."""
-        if self._is_open and fcntl is not None:  # without locks there is none of this kind
+        if self.folder.is_open and fcntl is not None:  # without locks there is none of this kind
             with suppress(OSError):
                 # Closing alone leaves it locked for as long as a process lives that was forked meanwhile.
-                fcntl.flock(self.descriptor, fcntl.LOCK_UN)
-            self._is_open = False
-            try:  # noqa: SIM105  # no Python code, where an interrupt would lose the descriptor
-                os.close(self.descriptor)
-            except OSError:
-                pass
+                fcntl.flock(self.folder.number, fcntl.LOCK_UN)
+            with suppress(OSError):
+                self.folder.close()
 
-    __del__ = release
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # an interrupt may have come before the first line
+            self.release()
 
 
 def sync_folder(folder: Path) -> None:
@@ -112,16 +111,16 @@ def sync_folder(folder: Path) -> None:
     if os.name == "nt":
         return
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
+        opened = Descriptor(folder, os.O_RDONLY)
     except PermissionError:
         return
     try:
-        os.fsync(descriptor)
+        os.fsync(opened.number)
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise
     finally:
-        os.close(descriptor)
+        opened.close()
 
 
 def remove_abandoned(folder: Path, names: re.Pattern[str]) -> list[str]:

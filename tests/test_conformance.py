@@ -10,7 +10,7 @@ from conformance.factories import FactoryOf, capabilities_of, factory_of
 from legs import STORE_KINDS, StoreKind
 
 from sessionstore.testing import Case, RepositoryStorages, repository_conformance, storage_conformance
-from sessionstore.testing.factories import platform_capabilities
+from sessionstore.testing.platform import platform_capabilities
 
 __all__ = ["factory_of"]  # pytest finds the fixture here
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
 import msgspec
 
+from sessionstore.descriptor import Descriptor
 from sessionstore.errors import CorruptStorageError, StorageError
 
 BLOCK_SIZE: Final = 1 << 20
@@ -23,7 +25,6 @@ HEADER_LIMIT: Final = 1 << 20
 """Bytes within which the header must end. Bounds what listing reads of a file that is none."""
 
 
-_BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 _NO_WAIT: Final[int] = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -54,11 +55,11 @@ class SourceFile:
         self.path = path
         self._body = (0, 0)
         try:
-            self._file = os.fdopen(open_for_reading(path), "rb", buffering=0)
+            self._file = open_for_reading(path)
         except (OSError, ValueError) as error:
             raise unreadable(path, error) from error
         try:
-            found = os.fstat(self._file.fileno())
+            found = os.fstat(self._file.number)
             if not stat.S_ISREG(found.st_mode):
                 raise StorageError(f"cannot read {path}: it is not a file")
             self.identity = (found.st_dev, found.st_ino)
@@ -66,7 +67,7 @@ class SourceFile:
             self.modified_at = found.st_mtime_ns // 1_000_000
             self.end = self._last_newline(self.size)
         except BaseException as error:
-            self._file.close()
+            self.close()
             if isinstance(error, OSError) and not isinstance(error, StorageError):
                 raise unreadable(path, error) from error
             raise
@@ -80,9 +81,9 @@ class SourceFile:
         """Exactly ``length`` bytes from ``offset``."""
         pieces: list[bytes] = []
         try:
-            self._file.seek(offset)
+            os.lseek(self._file.number, offset, os.SEEK_SET)
             while length:
-                piece = self._file.read(min(length, 1 << 30))
+                piece = os.read(self._file.number, min(length, 1 << 30))
                 if not piece:
                     raise CorruptStorageError("the file shrank while it was read", path=self.path)
                 pieces.append(piece)
@@ -154,7 +155,8 @@ class SourceFile:
 
     def close(self) -> None:
         """Close the descriptor; may be called again."""
-        self._file.close()
+        with suppress(OSError):  # nothing was written
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -178,9 +180,9 @@ class SourceFile:
         return 0
 
 
-def open_for_reading(path: str | os.PathLike[str]) -> int:
-    """A descriptor of a file. A pipe or a device does not make the open wait."""
-    return os.open(path, os.O_RDONLY | _BINARY | _NO_WAIT)
+def open_for_reading(path: str | os.PathLike[str]) -> Descriptor:
+    """Open a file. A pipe or a device does not make the open wait. Raises ``OSError``."""
+    return Descriptor(path, os.O_RDONLY | _NO_WAIT)
 
 
 def unreadable(path: str, error: OSError | ValueError) -> StorageError:

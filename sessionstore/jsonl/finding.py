@@ -66,13 +66,13 @@ def peek(path: Path) -> Found | None:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     try:
-        modified_at = os.fstat(descriptor).st_mtime_ns // 1_000_000
-        line = _first_line(descriptor)
+        modified_at = os.fstat(descriptor.number).st_mtime_ns // 1_000_000
+        line = _first_line(descriptor.number)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
-            os.close(descriptor)
+            descriptor.close()
     if line is None:
         raise CorruptStorageError("no session header: the first line is not complete", path=path, line=1)
     try:

@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sessionstore.descriptor import Descriptor
 from sessionstore.errors import StorageError, TransactionConflictError
 from sessionstore.jsonl.files import SourceFile
 from sessionstore.jsonl.publish import NewFile, failed
 
-_BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 _UNKNOWN: Final = -1
 
 
@@ -30,7 +30,7 @@ class LogFile:
         self._identity = identity
         self._size = size
         self._fsync = fsync
-        self._descriptor: int | None = None
+        self._descriptor: Descriptor | None = None
         self._broken = False
 
     @classmethod
@@ -40,7 +40,7 @@ class LogFile:
 
     @classmethod
     def of_new(cls, file: NewFile, path: Path, *, fsync: bool) -> LogFile:
-        """A file that was just published at ``path``; takes over its descriptor."""
+        """A file that was just published at ``path``; shares its descriptor."""
         log = cls(path, file.identity, file.length, size=file.length, fsync=fsync)
         log._descriptor = file.descriptor
         return log
@@ -76,7 +76,7 @@ class LogFile:
         if self._size == self.length:
             return
         try:
-            self._cut(self._open())
+            self._cut(self._open().number)
         except StorageError:
             self._broken = False  # nothing was written yet
         finally:
@@ -87,7 +87,7 @@ class LogFile:
 
         Whatever is raised, ``length`` tells whether the line is in the file.
         """
-        descriptor = self._open()
+        descriptor = self._open().number
         if self._size != self.length:
             self._cut(descriptor)
         end = self.length + len(line)
@@ -117,10 +117,10 @@ class LogFile:
             raise failed("repair", self.path, error) from error
         self._size = self.length
 
-    def _open(self) -> int:
+    def _open(self) -> Descriptor:
         if self._descriptor is None:
             try:
-                self._descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | _BINARY)
+                self._descriptor = Descriptor(self.path, os.O_WRONLY | os.O_APPEND)
             except OSError as error:
                 raise failed("write", self.path, error) from error
         return self._descriptor
@@ -135,7 +135,7 @@ class LogFile:
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             try:
-                os.close(descriptor)
+                descriptor.close()
             except OSError as error:
                 raise failed("close", self.path, error) from error
 

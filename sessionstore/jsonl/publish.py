@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from sessionstore.descriptor import Descriptor
 from sessionstore.errors import SessionExistsError, StorageError
 from sessionstore.folders import sync_folder
 
@@ -21,7 +22,6 @@ TEMPORARY_SUFFIX: Final = ".tmp"
 UNFINISHED: Final = re.compile(r".+\.[0-9a-f]{12}\.tmp(\.scopes)?")
 """How :func:`temporary_beside` calls files, and the sidecars of such a file."""
 
-_BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
@@ -33,13 +33,13 @@ class NewFile:
 
     def __init__(self, path: Path) -> None:
         self.path: Final = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | _BINARY
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
         try:
-            self.descriptor: Final = os.open(path, flags, 0o666)
+            self.descriptor: Final = Descriptor(path, flags)
         except OSError as error:
             raise failed("write", path, error) from error
         try:
-            found = os.fstat(self.descriptor)
+            found = os.fstat(self.descriptor.number)
         except OSError as error:
             self.discard()
             raise failed("write", path, error) from error
@@ -53,7 +53,7 @@ class NewFile:
         view = memoryview(data)
         try:
             while view:
-                written = os.write(self.descriptor, view)
+                written = os.write(self.descriptor.number, view)
                 self.length += written
                 view = view[written:]
         except OSError as error:
@@ -76,7 +76,7 @@ class NewFile:
     def sync(self) -> None:
         """Have what was written survive the machine."""
         try:
-            os.fsync(self.descriptor)
+            os.fsync(self.descriptor.number)
         except OSError as error:
             raise failed("write", self.path, error) from error
 
@@ -121,7 +121,7 @@ class NewFile:
     def close(self) -> None:
         """Close the descriptor. What had to last was synced before, or is given up."""
         with suppress(OSError):
-            os.close(self.descriptor)
+            self.descriptor.close()
 
     def discard(self) -> None:
         """Close and remove the file."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from sessionstore.descriptor import Descriptor
 from sessionstore.errors import SessionStoreError, StorageError
 from sessionstore.folders import AloneIn, sync_folder
 from sessionstore.sql.driver_errors import sqlite_failure
@@ -94,11 +95,11 @@ def _link(unfinished: Path, path: Path, *, is_alone: bool) -> bool:
 
 
 def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    file = Descriptor(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        os.fsync(file.number)
     finally:
-        os.close(descriptor)
+        file.close()
 
 
 def _sync_name(path: Path) -> None:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from sessionstore.opening import open_repository
 from sessionstore.repository import SessionRepo
 from sessionstore.storage import Storage
 from sessionstore.testing.cases import CAPABILITIES, ManualClock, RepositoryFactory, trying
-
-
-def platform_capabilities() -> frozenset[str]:
-    """What the platform, and not the store, can do."""
-    found = {"fork"} if hasattr(os, "fork") else set[str]()
-    if Path("/proc/self/fd").is_dir():
-        found.add("descriptors")
-    return frozenset(found)
+from sessionstore.testing.platform import platform_capabilities
 
 
 class UrlRepositories:

@@ -22,6 +22,7 @@ from sessionstore.testing import UrlRepositories
 from sessionstore.testing.checks import check
 from sessionstore.testing.interrupts import interrupt
 from sessionstore.testing.material import say, spend
+from sessionstore.testing.platform import open_descriptors, platform_capabilities
 from sessionstore.testing.threads import Worker
 from sessionstore.writes import append_list, retire_scope, set_value
 
@@ -47,10 +48,14 @@ on_each_kind = pytest.mark.parametrize("store_kind", STORE_KINDS, ids=lambda kin
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
     """What an interrupt drops, Python closes, and complains that nobody else did."""
+    counts = "descriptors" in platform_capabilities()
+    gc.collect()
+    before = open_descriptors() if counts else 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         yield
         gc.collect()
+    assert not counts or open_descriptors() <= before
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from sessionstore.testing import (
     storage_conformance,
     threads,
 )
-from sessionstore.testing.factories import platform_capabilities
+from sessionstore.testing.platform import platform_capabilities
 from sessionstore.usage import SessionStats, Usage, add_usage
 
 

@@ -211,11 +211,6 @@ def stored(session: Session, place: Any) -> Any:
     return None if found is None else found.value
 
 
-def open_descriptors() -> int:
-    """How many descriptors this process has open."""
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 # -- vectors -------------------------------------------------------------------------------------
 
 VECTORS = Path(__file__).parent.parent / "vectors"

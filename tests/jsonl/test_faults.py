@@ -19,7 +19,6 @@ from faults import CHANGING, Act, Calls, failing, failing_late, short, short_and
 from jsonl.support import (
     USAGE,
     message,
-    open_descriptors,
     record,
     say,
     set_line,
@@ -44,6 +43,7 @@ from sessionstore import (
 )
 from sessionstore.jsonl import JsonlSessionRepo
 from sessionstore.jsonl.paths import file_name, folder_name
+from sessionstore.testing.platform import open_descriptors
 
 T = 1760000000000
 OP, NEW = ephemeral_scope("op"), ephemeral_scope("new")

@@ -14,7 +14,6 @@ from jsonl.support import (
     T0,
     append_line,
     entry,
-    open_descriptors,
     retire_line,
     say,
     set_line,
@@ -40,6 +39,7 @@ from sessionstore import (
     value_list,
 )
 from sessionstore.jsonl import JsonlSessionRepo
+from sessionstore.testing.platform import open_descriptors
 
 OP = ephemeral_scope("op")
 N, SCOPED, FRAMES = value("app", "n"), value("app", "n", scope=OP), value_list("app", "f", scope=OP)

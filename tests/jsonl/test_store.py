@@ -14,7 +14,6 @@ from jsonl.support import (
     T0,
     entry,
     load,
-    open_descriptors,
     say,
     set_line,
     stored,
@@ -42,6 +41,7 @@ from sessionstore import (
 )
 from sessionstore.entries import NewUsageRow
 from sessionstore.jsonl import JsonlSessionRepo
+from sessionstore.testing.platform import open_descriptors
 
 N, LOG = value("app", "n"), value_list("app", "log")
 

@@ -41,6 +41,7 @@ from sessionstore.sql import sqlite_building, sqlite_files
 from sessionstore.sql.directory import SqliteDirectorySessionRepo, session_file_name
 from sessionstore.sql.repo import SqlSessionRepo
 from sessionstore.sql.sqlite_files import wal_of
+from sessionstore.testing.platform import open_descriptors
 from sessionstore.usage import SessionStats
 
 V = value("app", "k")
@@ -57,10 +58,6 @@ def directory(folder: Path) -> SessionRepo:
 
 
 each_layout = pytest.mark.parametrize("layout", [container, directory])
-
-
-def open_descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def files(folder: Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from sessionstore.address import value
@@ -11,6 +10,7 @@ from sessionstore.errors import MutationError, RepositoryClosedError, SessionClo
 from sessionstore.session import Session
 from sessionstore.testing.cases import RepositoryFactory, RepositoryGroup, trying
 from sessionstore.testing.checks import calling, check, equal, refuses
+from sessionstore.testing.platform import open_descriptors
 from sessionstore.testing.threads import Worker
 
 group = RepositoryGroup("closing")
@@ -185,14 +185,10 @@ def no_descriptor_is_left(factory: RepositoryFactory) -> None:
             repo.list()
 
     use()  # whatever is opened once for the process is open now
-    before = _descriptors()
+    before = open_descriptors()
     for _ in range(3):
         use()
-    equal(_descriptors(), before, "open descriptors")
-
-
-def _descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+    equal(open_descriptors(), before, "open descriptors")
 
 
 @group.case("descriptors")
@@ -209,7 +205,8 @@ def a_closed_session_leaves_no_descriptor(factory: RepositoryFactory) -> None:
 
         for _ in range(3):
             use()
-        before = _descriptors()
+        before = open_descriptors()
         for _ in range(10):
             use()
-        check(_descriptors() <= before, f"{before} descriptors should not have become {_descriptors()}")
+        after = open_descriptors()
+        check(after <= before, f"{before} descriptors should not have become {after}")
