@@ -50,7 +50,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = sqlite3.connect
 
     def counting(*args: Any, **options: Any) -> sqlite3.Connection:
-        return connect(*args, factory=_Connection, **options)
+        return connect(*args, **{**options, "factory": _Connection})
 
     monkeypatch.setattr(sqlite_files.sqlite3, "connect", counting)
 
