@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -89,6 +90,17 @@ def mariadb_url(mariadb_server_url: str, new_database: Callable[[str], str]) -> 
 def _server(config: pytest.Config, leg: str) -> Server:
     legs = config.stash[LEGS]
     return legs.available(leg, legs.outcome(leg))
+
+
+# Workers -------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Two for each core: a third of the time a test waits for a disk, a server or another process."""
+    if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
+        return None
+    return 2 * (os.cpu_count() or 1)
 
 
 # Collection ---------------------------------------------------------------------------------

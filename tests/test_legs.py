@@ -52,6 +52,7 @@ def test_it(store_url):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("needs", "required", "code", "said"),
     [

@@ -124,6 +124,7 @@ COMMITS: dict[str, Callable[[Session, int], object]] = {
 }
 
 
+@pytest.mark.slow
 @on_each_kind
 @pytest.mark.parametrize("kind", COMMITS)
 def test_what_is_stored_is_what_the_handle_says(

@@ -6,11 +6,12 @@ A module of its own, since the process has to import it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Self
+
+from children import children
 
 from sessionstore import (
     CommitResult,
@@ -116,11 +117,11 @@ class Owner:
     """The process, seen from the test. ``payload`` is the size of each message in characters."""
 
     def __init__(self, url: str, metadata: SessionMetadata, payload: int = 0) -> None:
-        context = get_context("spawn")
+        context = children()
         self._pipe, theirs = context.Pipe()
         self._turns: Any = context.Value("q", 0)
         self._moved: Any = context.Condition()
-        self._process: SpawnProcess = context.Process(
+        self._process: BaseProcess = context.Process(
             target=_own, args=(url, metadata, payload, theirs, self._turns, self._moved), daemon=True
         )
         self._running = False

@@ -20,7 +20,7 @@ from sessionstore import (
 )
 
 FORK = ForkTree(include_application_state=True)
-TURNS = 120
+TURNS = 40
 
 
 @pytest.fixture

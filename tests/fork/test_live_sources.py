@@ -26,7 +26,7 @@ from sessionstore.fork import Fork, ForkImage, fork_image
 from sessionstore.image import SessionSnapshot
 from sessionstore.testing.threads import Stop, Worker
 
-pytestmark = pytest.mark.needs("multi_process")
+pytestmark = [pytest.mark.needs("multi_process"), pytest.mark.slow]
 
 FORKS: tuple[Fork, ...] = (
     ForkBranch(include_application_state=True),

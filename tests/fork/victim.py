@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from children import children
 from fork.streams import wrap_streams
 
 import sessionstore.repository
@@ -31,7 +31,7 @@ def killed_at(
     step: str, url: str, source: SessionMetadata, source_url: str | None, fork: Fork, id: str
 ) -> None:
     """Begin a fork in a process of its own, and kill that when it has come to ``step``."""
-    context = get_context("spawn")
+    context = children()
     ours, theirs = context.Pipe()
     process = context.Process(target=_fork, args=(theirs, step, url, source, source_url, fork, id))
     process.start()
@@ -92,7 +92,7 @@ def watch(
         for number, taken in enumerate(stream, start=1):
             if number == 1:
                 arrive("first record")
-            if number == 100:
+            if number == 30:
                 arrive("halfway")
             yield taken
         arrive("last record")

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from typing import Any, TypeVar
+
+from children import children
 
 from sessionstore import (
     NewMessageEntry,
@@ -41,7 +42,7 @@ class Workers:
 
     def __init__(self, stack: ExitStack, processes: int = PROCESSES) -> None:
         """``stack`` ends the processes."""
-        context = get_context("spawn")
+        context = children()
         self._manager = stack.enter_context(context.Manager())
         self._pool = stack.enter_context(context.Pool(processes))
         self._processes = processes

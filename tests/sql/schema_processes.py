@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
+from children import children
 from sqlalchemy import NullPool, create_engine
 
 from sessionstore.sql import migrations
@@ -36,7 +36,7 @@ def use_first(number: int, barrier: Barrier, urls: list[str], migrated: list[str
 
 def in_processes(count: int, urls: list[str], migrated: list[str]) -> list[list[bool]]:
     """Run :func:`use_first` in ``count`` processes; the first error of any of them is raised."""
-    context = get_context("spawn")
+    context = children()
     barrier = context.Barrier(count)
     results: Any = context.SimpleQueue()
     processes = [

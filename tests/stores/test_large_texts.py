@@ -28,6 +28,7 @@ each_local = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @each_local
 @pytest.mark.parametrize("piece", ["x", "é"], ids=ascii)
 def test_twenty_megabytes_come_back_whole(store_kind: StoreKind, store_url: str, piece: str) -> None:
