@@ -46,7 +46,7 @@ class EngineContainer(SqlContainer):
         # One connection for everybody: readers must not see what a writer has not committed.
         self.single = isinstance(engine.pool, (StaticPool, SingletonThreadPool))
         # The database may be in the memory of that one, and gone with it.
-        self._holds_all = self.single and not dialect.talks_to_a_server
+        self.holds_all = self.single and not dialect.talks_to_a_server
         self._make_line()
 
     def _make_line(self) -> None:
@@ -66,11 +66,28 @@ class EngineContainer(SqlContainer):
 
     def _lease(self, turn: Ticket | None) -> Lease:
         try:
-            return _PoolLease(self.engine.raw_connection(), turn, holds_all=self._holds_all)
+            with self.whole_pool():
+                return _PoolLease(self, self.engine.raw_connection(), turn)
         except BaseException as error:  # noqa: BLE001 - raised again, perhaps as one of ours
             if turn is not None:
                 turn.release()
             raise self._translated(error) from None
+
+    @contextmanager
+    def whole_pool(self) -> Generator[None]:
+        """Begin anew with a pool that an interrupt came to while it gave out or took back a connection.
+
+        It may have lost count, and then waits for ever for a connection that nobody has. Those in use
+        go on and end with the pool that they came from. An engine of the user's stays as it is.
+        """
+        try:
+            yield
+        except Exception:
+            raise
+        except BaseException:
+            if self._owned and not self.holds_all:
+                self.engine.dispose()
+            raise
 
     def _translated(self, error: BaseException) -> BaseException:
         if isinstance(error, PoolTimeoutError):
@@ -153,9 +170,9 @@ class EngineContainer(SqlContainer):
 class _PoolLease:
     _over = True  # until __init__ is through: it may be dropped before that
 
-    def __init__(self, proxy: PoolProxiedConnection, turn: Ticket | None, *, holds_all: bool) -> None:
+    def __init__(self, container: EngineContainer, proxy: PoolProxiedConnection, turn: Ticket | None) -> None:
         self._turn = turn
-        self._holds_all = holds_all
+        self._container = container
         self._proxy = proxy
         self._over = False
         self.raw: Any = proxy.driver_connection
@@ -163,17 +180,19 @@ class _PoolLease:
     def give_back(self) -> None:
         self._over = True
         try:
-            self._proxy.close()
+            with self._container.whole_pool():
+                self._proxy.close()
         finally:
             self._end_turn()
 
     def discard(self) -> None:
         try:
-            if self._holds_all:
-                self.raw.rollback()
-                self._proxy.close()
-            else:
-                self._proxy.invalidate()
+            with self._container.whole_pool():
+                if self._container.holds_all:
+                    self.raw.rollback()
+                    self._proxy.close()
+                else:
+                    self._proxy.invalidate()
             self._over = True
         finally:
             self._end_turn()
