@@ -34,7 +34,8 @@ class Spans:
         self._lines = array("q")
         self._firsts = array("q")
         self._lasts = array("q")
-        self._unreadable: list[tuple[int, int]] = []  # line and guess
+        self._said = 0
+        self._unreadable: list[tuple[int, int]] = []  # line and how many records it may have held
         for number, line, block in lines_of(source):
             self._add(number, line, is_ascii=block.is_ascii)
         self._highest = max(self._lasts, default=0)
@@ -46,8 +47,8 @@ class Spans:
             _check_ascending(records)
         except LineError as error:
             self.lost[number] = str(error)
-            said = max(map(int, _SEQ.findall(line)), default=0)
-            self._unreadable.append((number, max(said, len(line) // _SMALLEST_RECORD + 1)))
+            self._said = max(self._said, max(map(int, _SEQ.findall(line)), default=0))
+            self._unreadable.append((number, len(line) // _SMALLEST_RECORD + 1))
             return
         if records:
             self._lines.append(number)
@@ -76,12 +77,13 @@ class Spans:
     def mark(self) -> int:
         """The highest number that was in the file, as far as can be told.
 
-        Of a line that cannot be read it is what it seems to say, or what fits into its length.
+        Of a line that cannot be read it is what it seems to say, even where that does not fit those
+        around it, or as many more as its length has room for.
         """
-        mark = self._highest
-        for number, guess in self._unreadable:
+        mark = max(self._highest, self._said)
+        for number, count in self._unreadable:
             lowest, highest = self.room(number)
-            mark = max(mark, min(max(mark, lowest) + guess, highest))
+            mark = max(mark, min(max(mark, lowest) + count, highest))
         return min(mark, LARGEST_INTEGER - 1)
 
 

@@ -197,6 +197,14 @@ def test_numbers_of_a_last_line_that_is_lost_are_not_used_again(
     assert next_seq(repo) > (70 if "seq" in line else 20 + 4000 // 100)
 
 
+def test_a_number_that_a_lost_line_says_is_not_used_again_wherever_it_stands(
+    repo: JsonlSessionRepo, path: Path
+) -> None:
+    v4_file(path, *MAIN[:2], '{"kind":"value","seq":70,"op":', *MAIN[3:])
+    assert verify(repo, repair=True).problems == []
+    assert next_seq(repo) == 71
+
+
 def test_the_mark_and_fields_of_other_tools_in_a_header_stay(repo: JsonlSessionRepo, path: Path) -> None:
     v4_file(path, *MAIN[:1], "broken", nextSeq=77, theirs={"a": [1]})
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
