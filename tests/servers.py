@@ -226,11 +226,13 @@ class MariaDb(Family):
         installer = _binary("mariadb-install-db")
         process = _process_arguments(folder, "mysql")
         data, port = folder / "data", _free_port()
+        # A server that starts removes what others have in a folder for temporary tables.
+        own = [f"--datadir={data}", f"--tmpdir={folder}"]
         _run(
             [
                 installer,
                 "--no-defaults",
-                f"--datadir={data}",
+                *own,
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",
             ],
@@ -239,7 +241,7 @@ class MariaDb(Family):
         command = [
             server,
             "--no-defaults",
-            f"--datadir={data}",
+            *own,
             f"--socket={folder / 'socket'}",
             f"--port={port}",
             "--bind-address=127.0.0.1",

@@ -39,6 +39,7 @@ class Node:
         }
         self._options = {
             "datadir": self._folder / "data",
+            "tmpdir": self._folder,  # a server that starts removes what others have in a common one
             "socket": self._folder / "socket",
             "pid-file": self._folder / "pid",
             "port": self.port,
@@ -64,7 +65,12 @@ class Node:
     def install(self) -> None:
         """Make the system tables; the other nodes get theirs from the first."""
         installer = _binary("mariadb-install-db")
-        command = [installer, "--no-defaults", f"--datadir={self._folder / 'data'}"]
+        command = [
+            installer,
+            "--no-defaults",
+            f"--datadir={self._folder / 'data'}",
+            f"--tmpdir={self._folder}",
+        ]
         _run(
             [*command, "--auth-root-authentication-method=normal", "--skip-test-db"], self._cluster.arguments
         )
