@@ -39,7 +39,7 @@ from sessionstore.sql.driver_errors import sqlite_failure
 from sessionstore.sql.link import Link
 from sessionstore.sql.loading import load_session
 from sessionstore.sql.prepared import Prepared
-from sessionstore.sql.repo import check_same, id_of
+from sessionstore.sql.repo import check_same, gone_with_its_file, id_of
 from sessionstore.sql.rows import FIRST_SEQ, check_version, metadata_of, session_row
 from sessionstore.sql.schema import HEAD_REVISION, VERSION_TABLE
 from sessionstore.sql.snapshot import SqlSnapshot, open_snapshot
@@ -164,10 +164,8 @@ class SqliteDirectorySessionRepo(SessionRepo):
     def _find(self, session: SessionRef, file: SqliteFileContainer) -> SessionMetadata:
         """The metadata in a file that is opened for writing."""
         id = id_of(session)
-        try:
+        with gone_with_its_file(session, self.container):
             rows = file.query(file.statements.session_header, (id,)) if file.ready(create=False) else []
-        except DatabaseMissingError:
-            rows = []
         if not rows:
             raise not_found(id, self.container)
         metadata = metadata_of(rows[0], self.container, str(file.path))
@@ -177,10 +175,8 @@ class SqliteDirectorySessionRepo(SessionRepo):
 
     def _get(self, id: str) -> SessionMetadata:
         path = self._path(id)
-        try:
+        with gone_with_its_file(id, self.container):
             rows = self._peek(path)
-        except DatabaseMissingError:
-            rows = []
         for row in rows:
             if row[0] == id:
                 metadata = metadata_of(row, self.container, str(path))
@@ -243,7 +239,8 @@ class SqliteDirectorySessionRepo(SessionRepo):
         file = self._file(id_of(session))
         try:
             self._find(session, file)
-            file.empty_log()  # a log that outlives its database must hold nothing to replay
+            with gone_with_its_file(session, self.container):
+                file.empty_log()  # a log that outlives its database must hold nothing to replay
         finally:
             file.close()
         with AloneIn(self._root):  # or the log could be that of the next session of this id
@@ -295,7 +292,8 @@ class SqliteDirectorySessionRepo(SessionRepo):
         file = self._file(id_of(session))
         try:
             metadata = self._find(session, file)
-            return rebuild_derived(file, metadata.id, not_found(metadata.id, self.container))
+            with gone_with_its_file(session, self.container):
+                return rebuild_derived(file, metadata.id, not_found(metadata.id, self.container))
         finally:
             file.close()
 
@@ -334,12 +332,11 @@ def _opened_snapshot(
         return not_found(id, container)
 
     try:
-        if not file.ready(create=False):
-            raise missing()
-        with open_snapshot(file, id, missing, path=str(file.path)) as (snapshot, found):
-            check_same(session, found)
-            yield snapshot
-    except DatabaseMissingError:
-        raise missing() from None
+        with gone_with_its_file(session, container):
+            if not file.ready(create=False):
+                raise missing()
+            with open_snapshot(file, id, missing, path=str(file.path)) as (snapshot, found):
+                check_same(session, found)
+                yield snapshot
     finally:
         file.close()

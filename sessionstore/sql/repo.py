@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from sessionstore.errors import SessionExistsError, SessionNotFoundError
 from sessionstore.fork import ForkImage
 from sessionstore.ids import Clock, IdGenerator
-from sessionstore.image import WHOLE_SESSION, SessionImage, SessionSnapshot
+from sessionstore.image import WHOLE_SESSION, SessionImage
 from sessionstore.metadata import SessionMetadata, not_found
 from sessionstore.queries import LARGEST_SEQ
 from sessionstore.repository import SessionRef, SessionRepo
@@ -215,10 +215,8 @@ class SqlSessionRepo(SessionRepo):
 
     def _find(self, session: SessionRef, query: RunQuery) -> SessionMetadata:
         id = id_of(session)
-        try:
+        with gone_with_its_file(session, self.container):
             rows = query(self._sql.statements.session_header, (id,)) if self._sql.ready(create=False) else []
-        except DatabaseMissingError:
-            rows = []
         if not rows:
             raise not_found(id, self.container)
         metadata = metadata_of(rows[0], self.container)
@@ -270,25 +268,21 @@ class SqlSessionRepo(SessionRepo):
             for statement in statements.delete_session:
                 link.run(statement, (id,))
 
-        try:
+        with gone_with_its_file(session, self.container):
             if not self._sql.ready(create=False):
                 raise not_found(id, self.container)
             self._sql.write(work)
-        except DatabaseMissingError:
-            raise not_found(id, self.container) from None
 
     @contextmanager
-    def _snapshot(self, session: SessionRef) -> Generator[SessionSnapshot]:
+    def _snapshot(self, session: SessionRef) -> Generator[SqlSnapshot]:
         id = id_of(session)
-        try:
+        with gone_with_its_file(session, self.container):
             if not self._sql.ready(create=False):
                 raise not_found(id, self.container)
             opening = open_snapshot(self._sql, id, self._missing(id))
             with opening as (snapshot, metadata):
                 check_same(session, metadata)
                 yield snapshot
-        except DatabaseMissingError:
-            raise not_found(id, self.container) from None
 
     # -- checking and mending --------------------------------------------------------------------
 
@@ -296,13 +290,13 @@ class SqlSessionRepo(SessionRepo):
         return self._sql.remove_abandoned()
 
     def _check_session(self, session: SessionRef) -> builtins.list[str]:
-        metadata = self._find(session, self._sql.query)
-        with open_snapshot(self._sql, metadata.id, self._missing(metadata.id)) as (snapshot, _):
+        with self._snapshot(session) as snapshot:
             return check_index(snapshot.index_rows())
 
     def _repair_session(self, session: SessionRef) -> builtins.list[str]:
         metadata = self._find(session, self._sql.query)
-        return rebuild_derived(self._sql, metadata.id, not_found(metadata.id, self.container))
+        with gone_with_its_file(session, self.container):
+            return rebuild_derived(self._sql, metadata.id, not_found(metadata.id, self.container))
 
     def _release(self) -> None:
         self._sql.close()
@@ -311,6 +305,15 @@ class SqlSessionRepo(SessionRepo):
 def id_of(session: SessionRef) -> str:
     """The id that a caller's reference names."""
     return session if isinstance(session, str) else session.id
+
+
+@contextmanager
+def gone_with_its_file(session: SessionRef, container: str) -> Generator[None]:
+    """Raise ``SessionNotFoundError`` where the database of a session turns out to be missing."""
+    try:
+        yield
+    except DatabaseMissingError:
+        raise not_found(id_of(session), container) from None
 
 
 def check_same(session: SessionRef, found: SessionMetadata) -> None:

@@ -23,6 +23,7 @@ from sqlalchemy.pool import NullPool, StaticPool
 from sessionstore import (
     CorruptStorageError,
     ForeignSessionError,
+    ForkTree,
     NewMessageEntry,
     SessionExistsError,
     SessionNotFoundError,
@@ -645,6 +646,49 @@ def test_a_file_that_vanishes_while_it_is_opened_is_missing(
             with pytest.raises(SessionNotFoundError):
                 repo.open("s").get_value(V)
         monkeypatch.undo()
+
+
+WORK: dict[str, Callable[[SessionRepo], object]] = {
+    "get": lambda repo: repo.get("s"),
+    "open": lambda repo: repo.open("s").close(),
+    "delete": lambda repo: repo.delete("s"),
+    "check": lambda repo: repo.check_session("s"),
+    "repair": lambda repo: repo.repair_session("s"),
+    "fork": lambda repo: repo.fork("s", ForkTree()).close(),
+}
+
+
+@each_layout
+@pytest.mark.parametrize("work", WORK)
+def test_a_session_whose_file_vanishes_at_any_point_is_not_there(
+    tmp_path: Path, layout: Layout, work: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process deletes the file between two looks at it."""
+    looks = 0
+    at = 0
+    look = sqlite_files._stat
+
+    def vanishing(path: Path | str) -> os.stat_result:
+        nonlocal looks
+        looks += 1
+        if looks == at:
+            for left in tmp_path.rglob("s.sqlite*" if layout is directory else "*.db*"):
+                left.unlink()
+        return look(path)
+
+    monkeypatch.setattr(sqlite_files, "_stat", vanishing)
+    while True:
+        with layout(tmp_path) as repo:
+            repo.create(id="s").close()
+        looks, at = 0, at + 1
+        with layout(tmp_path) as repo:
+            try:
+                WORK[work](repo)
+            except SessionNotFoundError:
+                continue
+            if looks < at:
+                break
+    assert at > 1
 
 
 # os.fork --------------------------------------------------------------------------------------
