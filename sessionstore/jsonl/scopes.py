@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
@@ -80,14 +80,16 @@ class ScopeFiles:
         log = self._logs.get(scope_id)
         return 0 if log is None else log.length
 
-    def append(self, scope_id: str, line: bytes) -> None:
+    def append(self, scope_id: str, line: bytes, check_main: Callable[[], None]) -> None:
         """Append one transaction, wholly or not at all; the first one makes the sidecar.
 
-        Whatever is raised, :meth:`length` tells whether the line is in the sidecar.
+        ``check_main`` raises, ``FileNotFoundError`` perhaps, when the main file is not there any more:
+        whoever deletes a session removes that first, and need not see a sidecar that is made
+        afterwards. Whatever is raised, :meth:`length` tells whether the line is in the sidecar.
         """
         log = self._logs.get(scope_id)
         if log is None:
-            self._create(scope_id, line)
+            self._create(scope_id, line, check_main)
         else:
             try:
                 log.check()
@@ -102,7 +104,7 @@ class ScopeFiles:
                     self._broken = log.path
         self._keep_awake(scope_id)
 
-    def _create(self, scope_id: str, line: bytes) -> None:
+    def _create(self, scope_id: str, line: bytes, check_main: Callable[[], None]) -> None:
         """Make a sidecar with its first transaction in one step; an old one with nothing live goes."""
         path = sidecar_path(self._path, scope_id)
         self._changed_at = _UNKNOWN  # should an interrupt keep it from being settled
@@ -116,12 +118,15 @@ class ScopeFiles:
             file.replace(path)
             if self._fsync:
                 sync_directory(path.parent)
+            check_main()
             self._logs[scope_id] = LogFile.of_new(file, path, fsync=self._fsync)
         except BaseException:
             if scope_id not in self._logs:
                 if file.is_at(path) and not remove(path):
                     self._broken = path
                 file.discard()
+                with suppress(OSError):
+                    path.parent.rmdir()  # unless other sidecars are there
             raise
         finally:
             self.settle()

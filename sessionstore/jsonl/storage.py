@@ -12,6 +12,7 @@ import msgspec
 from sessionstore import json_text
 from sessionstore.address import Place
 from sessionstore.entries import CommitResult, EntryStructure
+from sessionstore.errors import SessionNotFoundError
 from sessionstore.ids import Clock, IdGenerator
 from sessionstore.image import SessionSnapshot
 from sessionstore.jsonl.codec import EntryLine
@@ -119,8 +120,11 @@ class JsonlStorage(StorageBase):
         try:
             session.log.check()
         except FileNotFoundError:
-            raise not_found(self._metadata.id, self._metadata.container) from None
+            raise self._gone() from None
         session.scopes.check()
+
+    def _gone(self) -> SessionNotFoundError:
+        return not_found(self._metadata.id, self._metadata.container)
 
     def _append(self, session: _Loaded, plan: CommitPlan, stats: SessionStats) -> None:
         line = transaction_line(plan.steps)
@@ -128,9 +132,11 @@ class JsonlStorage(StorageBase):
         session.begun = plan, stats, session.length(plan.scope_id)
         try:
             if plan.scope_id:
-                session.scopes.append(plan.scope_id, line)
+                session.scopes.append(plan.scope_id, line, session.log.check)
             else:
                 session.log.append(line)
+        except FileNotFoundError:
+            raise self._gone() from None
         finally:
             self._follow(session)
         if plan.retired:

@@ -6,10 +6,12 @@ import errno
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from faults import Calls
 from jsonl.support import (
     T0,
     append_line,
@@ -28,6 +30,7 @@ from sessionstore import (
     ForkTree,
     Session,
     SessionMetadata,
+    SessionNotFoundError,
     StorageError,
     TransactionConflictError,
     UnsupportedStorageVersionError,
@@ -442,3 +445,31 @@ def test_loading_that_fails_at_the_very_end_leaves_nothing(
             assert len([path for path in target.rglob("*") if path.is_file()]) == 2
             break
     assert failures > 3
+
+
+# -- sessions that are deleted meanwhile ---------------------------------------------------------
+
+
+def test_a_sidecar_that_is_made_while_its_session_is_deleted_goes_with_it(tmp_path: Path) -> None:
+    """Another process deletes the session before any one of the calls that make the sidecar."""
+    at = 0
+    while True:
+        at += 1
+        root = tmp_path / str(at)
+        with JsonlSessionRepo(root) as repo, JsonlSessionRepo(root) as other:
+            kept = repo.create(id="kept")  # so that the folder stays
+            session = repo.create(id="s")
+            session.set_value(N, 1)
+
+            def delete(function: Any, *args: Any, other: JsonlSessionRepo = other, **options: Any) -> Any:
+                other.delete("s")
+                return function(*args, **options)
+
+            calls = Calls(("stat", "mkdir", "open", "write", "fstat", "replace"), at, delete)
+            with calls(), suppress(StorageError, SessionNotFoundError):
+                session.append_list(FRAMES, 1)
+        if not calls.hit:
+            break
+        assert [file for file in root.rglob("*") if file.is_file()] == [path_of(kept)], calls.hit
+        assert not scopes_of(session).exists()
+    assert at > 5
