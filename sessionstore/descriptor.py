@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from typing import Final
 
-_BINARY: int = getattr(os, "O_BINARY", 0)
-_MODE = 0o666
+_BINARY: Final[int] = getattr(os, "O_BINARY", 0)
+_MODE: Final = 0o666
 """Before the umask, as everywhere."""
 
 
 class Descriptor:
     """A descriptor that is closed when nobody has a use for it any more.
 
-    A bare number stays open when an interrupt drops it: Python looks for signals as soon as
-    ``os.open`` returns, and whoever waits for that file system is mostly right there. Here the number
-    has its owner before any Python code runs again. May be shared; raises ``OSError``.
+    A signal that comes while the system opens a file is handled as soon as ``os.open`` returns, and an
+    interrupt would lose a bare number before it has a name. Here the number has its owner before any
+    Python code runs again. May be shared. Raises ``OSError``.
     """
 
     __slots__ = ("_open",)
