@@ -52,8 +52,7 @@ class Link:
         """
         if self.dialect.unfetched_runs_on:
             for cursor in self._asked:
-                with suppress(*self.dialect.errors):
-                    cursor.close()
+                _end(cursor)
 
     def run(self, statement: Prepared, values: Values) -> None:
         """Run a statement that returns nothing."""
@@ -81,14 +80,19 @@ class Link:
                 if len(rows) < _STREAMED_ROWS:
                     break
         finally:
-            # A stream that was left may outlive the connection, and its cursor ended with that.
-            with suppress(*self.dialect.errors):
-                cursor.close()
+            _end(cursor)  # a stream that was left may outlive the connection
         self.unfinished = False
 
     def together(self) -> AbstractContextManager[Any]:
         """Statements in the block may be sent without waiting for the results of those before."""
         return self.dialect.together(self.raw)
+
+
+def _end(cursor: DbapiCursor) -> None:
+    """Close a cursor whose results nobody wants any more."""
+    # Not the driver's errors alone: an interrupt in a driver leaves it in states that it did not foresee.
+    with suppress(Exception):
+        cursor.close()
 
 
 class Answer:

@@ -42,6 +42,7 @@ from sessionstore import (
     value_list,
 )
 from sessionstore.sql import sqlite_files
+from sessionstore.sql.dialects.base import SqlDialect
 from sessionstore.sql.link import Link
 from sessionstore.usage import Usage
 
@@ -262,6 +263,37 @@ def test_an_interrupt_that_a_driver_cannot_clean_up_after_is_raised(
     assert found is not None
     assert found.value == 1
     session.set_value(N, 3)
+
+
+class _LeftCursor:
+    """A cursor whose driver was interrupted and cannot tell where it is, as PyMySQL cannot."""
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+        self.execute = cursor.execute
+
+    def fetchmany(self, _: int) -> None:
+        raise KeyboardInterrupt
+
+    def close(self) -> None:
+        self._cursor.close()
+        raise AttributeError("'NoneType' object has no attribute 'read'")
+
+
+def test_a_stream_that_is_interrupted_raises_nothing_else(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, session = stores()
+    with monkeypatch.context() as patch:
+        for dialect in (SqlDialect, *SqlDialect.__subclasses__()):
+            if made := vars(dialect).get("streaming_cursor"):
+                patch.setattr(
+                    dialect, "streaming_cursor", lambda self, raw, made=made: _LeftCursor(made(self, raw))
+                )
+        with repo.snapshot(session.metadata) as image, pytest.raises(KeyboardInterrupt):
+            list(image.records)
+    session.set_value(N, 3)
+    assert everything(repo, session)
 
 
 def _driver_error(raw: Any) -> Exception:
